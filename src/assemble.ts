@@ -10,6 +10,7 @@ import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { onEngines } from './runtime/on-engine.ts'
+import { countContainers } from './runtime/routing-store.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
 import { Routing } from './runtime/routing.ts'
 import { WorkloadLocks } from './runtime/workload-locks.ts'
@@ -55,6 +56,7 @@ import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
 import { Starts } from './runs/starts.ts'
 import { Servers } from './servers/servers.ts'
+import { listServers } from './servers/store.ts'
 import { serviceJobs } from './services/state.ts'
 import { WatchedTraffic } from './traffic/watched.ts'
 import { Streams } from './web/streams.ts'
@@ -104,7 +106,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
-  const on = onEngines(new Engines([docker, ...otherEngines]))
+  const on = onEngines(new Engines([docker, ...otherEngines]), {
+    list: () => listServers(db),
+    count: () => countContainers(db),
+  })
   const { engines } = on
   const scheduler = new Scheduler(clock)
   const streams = new Streams(config.streamsPerUser)

@@ -54,6 +54,13 @@ export const environment = componentOf('Environment', () => ({
   memoryMb: z.int(),
   cpus: z.number(),
   autoDeploy: z.boolean().nullable(),
+  /** Null for the server that Davit runs on. */
+  placement: z
+    .union([
+      z.object({ server: id }),
+      z.object({ labels: z.record(z.string(), z.string()), spread: z.literal('servers') }),
+    ])
+    .nullable(),
   volumes: z.array(z.string()),
   processes: z.array(
     z.object({

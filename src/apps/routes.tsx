@@ -34,6 +34,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { refuseFromCode } from '../environments/code-settings.ts'
 import { refuseUnaskable, refuseUnfollowable } from '../environments/followed.ts'
 import { refusePromoted } from '../environments/promotion-store.ts'
+import { refuseUnplaceable, withPlacement } from '../environments/placement.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
@@ -100,7 +101,7 @@ export const environmentRoutes = (
     .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), async (c) => {
       const project = findLiveProject(db, ownKey(c))
       refuseMore('environments', countEnvironments(db, project.ownerId))
-      const { hostPort, domains, ...values } = c.var.input
+      const { hostPort, domains, ...values } = withPlacement(deps, c.var.input)
       refuseUnfollowable(project, values)
       refuseUnaskable(project, values)
       const places = placesOf(deps, project.ownerId)
@@ -116,6 +117,7 @@ export const environmentRoutes = (
           label: freeLabel(db, { ...names, ...config }),
         })
         refuseUnspread(made, deps.edge)
+        refuseUnplaceable(deps, { project, environment: made })
         setHosts(db, { environmentId: made.id }, { hosts: domains ?? [], config })
         return made
       })
@@ -153,7 +155,7 @@ export const environmentRoutes = (
       async (c) => {
         const project = findLiveProject(db, ownKey(c))
         const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
-        const { hostPort, domains, ...changes } = c.var.input
+        const { hostPort, domains, ...changes } = withPlacement(deps, c.var.input)
         refuseFromCode(current, changes)
         refuseUnfollowable(project, changes)
         refuseUnaskable(project, changes)
@@ -175,6 +177,8 @@ export const environmentRoutes = (
           })
           if (isMoved || changes.port !== undefined || changes.processes !== undefined)
             refuseUnspread(changed, deps.edge)
+          if (isMoved || changes.placement || changes.volumes)
+            refuseUnplaceable(deps, { project, environment: changed })
           if (domains !== undefined)
             setHosts(db, { environmentId: current.id }, { hosts: domains ?? [], config })
           return changed
@@ -260,6 +264,7 @@ export const environmentRoutes = (
         <EnvironmentModal
           project={project}
           others={listEnvironments(db, project.id)}
+          servers={deps.serverList.list()}
           draft={draft}
         />
       ),
@@ -279,7 +284,8 @@ export const environmentRoutes = (
     const domains = listHosts(db, { environmentId: environment.id })
     const head = headOf(deps, of)
     const others = listEnvironments(db, project.id).filter(({ id }) => id !== environment.id)
-    const shown = { head, domains, others, isLast: isLast(db, environment), offer, draft }
+    const servers = deps.serverList.list()
+    const shown = { head, domains, others, servers, isLast: isLast(db, environment), offer, draft }
     return {
       title: `${project.name}: settings of ${environment.name}`,
       state: lookOf(head),

@@ -115,6 +115,9 @@ export const projects = sqliteTable(
   (t) => [uniqueIndex('project_name_per_owner').on(t.ownerId, t.name)],
 )
 
+/** Where the containers of an environment run: on one server, or evenly over those with the labels. */
+export type Placement = { server: string } | { labels: Record<string, string>; spread: 'servers' }
+
 /** What sends requests back to the version before while a new one is watched. */
 export const rollbackReasons = ['crash', 'health', 'errors'] as const
 export type RollbackReason = (typeof rollbackReasons)[number]
@@ -164,6 +167,8 @@ export const environments = sqliteTable(
     cpus: real().notNull().default(1),
     /** Null for the project's. */
     autoDeploy: flag(),
+    /** Null for the server that Davit runs on. */
+    placement: text({ mode: 'json' }).$type<Placement>(),
     /** Entries `name:/path`. */
     volumes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** In the order of their start; all run the image of one deployment. */

@@ -19,7 +19,7 @@ export function traced(deps: PipelineDeps, trace: Trace): PipelineDeps {
     }),
   )
   const git = tracedCalls(deps.git, trace, { kind: 'git', lasting: ['archive'] })
-  return { ...deps, ...onEngines(engines), trace, git }
+  return { ...deps, ...onEngines(engines, deps.serverList), trace, git }
 }
 
 /** In the order of its start: times in tenths of a millisecond, as they are small. */

@@ -1,4 +1,5 @@
 import type { Abortable, Engine } from './engine.ts'
+import { EngineError } from './failures.ts'
 import { isStatus, orNull, unlessMissing } from './refusals.ts'
 
 export type Network = Awaited<ReturnType<typeof listNetworks>>[number]
@@ -62,20 +63,28 @@ export async function networkUse(engine: Engine, name: string, { signal }: Abort
   }
 }
 
-/** Returns the id of a new bridge; an existing name is refused with status 409. */
+/** Returns the id of a new bridge or attachable overlay; an existing name is refused with status 409. */
 export async function createNetwork(
   engine: Engine,
   {
     name,
     subnet,
     labels = {},
+    isOverlay = false,
     signal,
-  }: { name: string; subnet?: string; labels?: Record<string, string> } & Abortable,
+  }: {
+    name: string
+    subnet?: string
+    labels?: Record<string, string>
+    /** Of a swarm that this engine manages. */
+    isOverlay?: boolean
+  } & Abortable,
 ): Promise<string> {
   const { Id } = await engine.request<{ Id: string }>('POST', '/networks/create', {
     body: {
       Name: name,
-      Driver: 'bridge',
+      Driver: isOverlay ? 'overlay' : 'bridge',
+      ...(isOverlay && { Attachable: true }),
       // without it older engines create a second network of the same name
       CheckDuplicate: true,
       Labels: labels,
@@ -137,9 +146,14 @@ export async function listJoined(
   return found.map(({ Id }) => Id)
 }
 
-/** False when it didn't exist. One with connected containers is refused with status 403. */
+/** False when it didn't exist. One with connected containers is refused with status 403, an overlay with 409. */
 export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
-  unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))
+  unlessMissing(
+    engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }).catch((error) => {
+      const isUsed = isStatus(error, 400) && /in use by task/.test((error as Error).message)
+      throw isUsed ? new EngineError(409, (error as Error).message) : error
+    }),
+  )
 
 /** True when a creation failed because the subnet overlaps with a network created meanwhile. */
 export const isSubnetTaken = (error: unknown) =>

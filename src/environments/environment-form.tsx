@@ -4,15 +4,18 @@ import { FoldedFields, namesIn, SchemaFields } from '../web/schema-fields.tsx'
 import type { Project } from '../projects/store.ts'
 import { environmentForm } from './forms.ts'
 import type { EnvironmentField } from './forms.ts'
+import { placementText } from './placement.ts'
 import { commandLine, processLines } from './process-form.ts'
+import type { Server } from '../runtime/placement.ts'
 import type { Environment } from './store.ts'
 
-type Props = { project: Project; others: Others; draft: Draft }
+type Props = { project: Project; others: Others; servers: Server[]; draft: Draft }
 
 /** What it can be promoted from. */
 type Others = Pick<Environment, 'id' | 'name'>[]
 
-export const EnvironmentModal = ({ project, others, draft }: Props) => {
+export const EnvironmentModal = ({ project, others, servers, draft }: Props) => {
+  const of = { project, others, servers }
   const first = [...namesOf('general'), 'port', 'hostPort'] as EnvironmentField[]
   const more = namesOf('health', 'network', 'watch', 'volumes').filter(
     (name) => !first.includes(name),
@@ -26,20 +29,20 @@ export const EnvironmentModal = ({ project, others, draft }: Props) => {
       submit="Create"
       wide
     >
-      <EnvironmentFields {...{ project, others, names: first }} autofocus />
+      <EnvironmentFields {...of} names={first} autofocus />
       <FoldedFields
         title="Processes and release command"
         schema={environmentForm}
         {...{ draft, names: namesOf('processes') }}
       >
-        <EnvironmentFields {...{ project, others, names: namesOf('processes') }} />
+        <EnvironmentFields {...of} names={namesOf('processes')} />
       </FoldedFields>
       <FoldedFields
         title="Health, limits, domains, watch and volumes"
         schema={environmentForm}
         {...{ draft, names: more }}
       >
-        <EnvironmentFields {...{ project, others, names: more }} />
+        <EnvironmentFields {...of} names={more} />
       </FoldedFields>
     </ModalForm>
   )
@@ -61,6 +64,7 @@ const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'waitForChecks']
 type FieldsProps = {
   project: Project
   others: Others
+  servers: Server[]
   /** Absent for a new one. */
   stored?: Stored
   names: EnvironmentField[]
@@ -70,13 +74,14 @@ type FieldsProps = {
 export const EnvironmentFields = ({
   project,
   others,
+  servers,
   stored,
   names,
   autofocus = false,
 }: FieldsProps) => (
   <SchemaFields
     schema={environmentForm}
-    values={stored ? textsOf(stored) : {}}
+    values={stored ? textsOf(stored, servers) : {}}
     more={{
       ...(stored && takenFromCode(stored)),
       name: stored ? {} : { placeholder: 'staging' },
@@ -96,7 +101,11 @@ export const EnvironmentFields = ({
         ],
       },
     }}
-    names={project.image === null ? names : names.filter((name) => !ofRepositories.includes(name))}
+    names={names.filter(
+      (name) =>
+        (project.image === null || !ofRepositories.includes(name)) &&
+        (name !== 'placement' || servers.length > 1),
+    )}
     autofocus={autofocus}
   />
 )
@@ -109,8 +118,12 @@ const takenFromCode = ({ codeSettings, ownSettings }: Stored) =>
     ]),
   )
 
-const textsOf = ({ processes, releaseCommand, autoDeploy, ...others }: Stored) => ({
+const textsOf = (
+  { processes, releaseCommand, autoDeploy, placement, ...others }: Stored,
+  servers: Server[],
+) => ({
   ...others,
+  placement: placement && placementText(servers, placement),
   processes: processLines(processes),
   releaseCommand: releaseCommand && commandLine(releaseCommand),
   autoDeploy: autoDeploy === null ? '' : Number(autoDeploy),

@@ -5,6 +5,7 @@ import { containerLimits, longestWatch } from '../platform/limits.ts'
 import { unless, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
+import { placement } from './placement.ts'
 import { processes } from './process-form.ts'
 import { rollbackReasons } from './store.ts'
 
@@ -221,6 +222,15 @@ export const environmentForm = z.object({
     group: 'health',
     inputmode: 'decimal',
     placeholder: '1',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  placement: field(placement().nullish(), {
+    label: 'Servers',
+    group: 'processes',
+    placeholder: 'the one that Davit runs on',
+    hint: 'The name of a server, or labels such as zone=east: its containers are spread over the servers that have them. Not with volumes.',
+    code: true,
     isNarrow: true,
     applies: nextDeployment,
   }),

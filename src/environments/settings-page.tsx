@@ -8,6 +8,7 @@ import { docPath } from '../web/components.tsx'
 import { fromCode } from './code-settings.ts'
 import { EnvironmentFields, namesOf } from './environment-form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
+import type { Server } from '../runtime/placement.ts'
 import type { Environment } from './store.ts'
 import type { EnvironmentHead } from './head.ts'
 import { ProcfileLink } from './procfile-note.tsx'
@@ -18,6 +19,7 @@ type Props = {
   head: EnvironmentHead
   domains: string[]
   others: Pick<Environment, 'id' | 'name'>[]
+  servers: Server[]
   /** A project keeps at least one. */
   isLast: boolean
   /** The settings from the repository's Procfile. With these, the form has no others. */
@@ -64,7 +66,7 @@ const sections = [
   },
 ]
 
-const Whole = ({ head, domains, others, isLast, draft }: Props) => {
+const Whole = ({ head, domains, others, servers, isLast, draft }: Props) => {
   const { environment, project } = head
   return (
     <div class="settings">
@@ -77,7 +79,7 @@ const Whole = ({ head, domains, others, isLast, draft }: Props) => {
                 {at === 0 && <CodeNote environment={environment} />}
                 {section.id === 'processes' && <ProcfileLink environment={environment} />}
                 <EnvironmentFields
-                  {...{ project, others }}
+                  {...{ project, others, servers }}
                   stored={{ ...environment, domains }}
                   names={namesOf(section.id)}
                 />
@@ -105,7 +107,7 @@ const CodeNote = ({ environment }: SettingsPageProps) => {
   )
 }
 
-const FromProcfile = ({ head, domains, others, offer, draft }: Props) => {
+const FromProcfile = ({ head, domains, others, servers, offer, draft }: Props) => {
   const { environment, project } = head
   return (
     <SettingsOf environment={environment} draft={draft}>
@@ -117,7 +119,7 @@ const FromProcfile = ({ head, domains, others, offer, draft }: Props) => {
         <div class="form">
           <FormError />
           <EnvironmentFields
-            {...{ project, others }}
+            {...{ project, others, servers }}
             stored={{ ...environment, domains, ...offer }}
             names={namesOf('processes')}
           />

@@ -19,7 +19,7 @@ export async function checkHealth(
   const { id, component } = subject
   const { gate } = component
   const docker = engines.of(subject)
-  const run = { docker, network, signal }
+  const run = { engines, docker, network, signal }
   const container = await docker.inspectContainer(id, { signal })
   if (container?.state !== 'running') return null
   if (gate.kind === 'engine')

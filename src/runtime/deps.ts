@@ -7,6 +7,7 @@ import type { Trace } from '../platform/trace.ts'
 import type { InstanceTasks } from './instance-tasks.ts'
 import type { ObservedContainers } from './observed-containers.ts'
 import type { Routing } from './routing.ts'
+import type { ServerList } from './on-engine.ts'
 import type { Runtime } from './runtime.ts'
 import type { WorkloadLocks } from './workload-locks.ts'
 
@@ -16,6 +17,7 @@ export type RuntimeDeps = {
   /** Of the server that Davit runs on: for images, networks, and what else isn't one container's. */
   docker: Docker
   runtime: Runtime
+  serverList: ServerList
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
   edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>

@@ -1,7 +1,8 @@
 import { and, desc, eq, isNotNull, isNull, ne, sql } from 'drizzle-orm'
-import type { Tx } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows } from '../db/queries.ts'
 import { endpoints, instances, services } from '../db/schema.ts'
+import { firstServer } from '../platform/root.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 
@@ -70,3 +71,42 @@ export const isJoinable = (db: Tx, serviceId: string) =>
 /** Returns undefined when there is no such service. */
 export const getServiceName = (db: Tx, serviceId: string) =>
   getRow(db, services, eq(services.id, serviceId))?.name
+
+/** Ports of another server at which this one reaches apps there. */
+const firstPort = 20_000
+const lastPort = 29_999
+
+/** Its ports are held like addresses of a network. */
+const portsOf = (serverId: string) => `server-${serverId}`
+
+/** Reserves a port of another server for an instance there. Returns false when all are in use. */
+export const reservePort = (
+  db: Db,
+  { instance: { id: instanceId, serverId }, address }: { instance: OnServerRow; address: string },
+) =>
+  db.transaction((tx) => {
+    const network = portsOf(serverId)
+    const held = new Set(listHeld(tx, network).values().map(portIn))
+    const all = lastPort - firstPort + 1
+    const after = portIn(lastAddress(tx, network) ?? `:${firstPort - 1}`) + 1 - firstPort
+    for (let tries = 0; tries < all; tries++) {
+      const port = firstPort + ((after + tries) % all)
+      if (held.has(port)) continue
+      keepAddress(tx, { instanceId, network, address: `${address}:${port}` })
+      return true
+    }
+    return false
+  })
+
+type OnServerRow = { id: string; serverId: string }
+
+const portIn = (address: string) => Number(address.slice(address.lastIndexOf(':') + 1))
+
+/** Where an instance of another server is reached from this one; null without a port. */
+export function publishedAt(db: Tx, { id, serverId }: OnServerRow) {
+  if (serverId === firstServer) return null
+  const isIt = and(eq(endpoints.instanceId, id), eq(endpoints.network, portsOf(serverId)))
+  const address = getRow(db, endpoints, and(isIt, endpoints.held))?.address
+  if (!address) return null
+  return { address: address.slice(0, address.lastIndexOf(':')), port: portIn(address) }
+}

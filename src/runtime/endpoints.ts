@@ -1,25 +1,35 @@
 import { unlessUsed } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
+import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { firstServer } from '../platform/root.ts'
 import { reserveAddresses } from './addresses.ts'
+import { portOf } from './component.ts'
 import type { Component } from './component.ts'
-import { isJoinable, listMembers } from './endpoint-store.ts'
+import { countEndpoints, isJoinable, listMembers, reservePort } from './endpoint-store.ts'
 import type { Endpoint } from './runtime.ts'
 import type { Instance } from './store.ts'
-import { networkNameOf } from './workload.ts'
+import { networkNameOf, overlayOf } from './workload.ts'
 import type { Workload } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
-type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
+type Member = {
+  instance: Pick<Instance, 'id' | 'containerId' | 'serverId'>
+  component: Component
+}
 
-type Run = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'runtime' | 'config' | 'instanceId'> & {
+type Run = Pick<
+  RuntimeDeps,
+  'db' | 'engines' | 'serverList' | 'docker' | 'runtime' | 'config' | 'instanceId'
+> & {
   workload: Workload
   signal: AbortSignal
 }
 
 /**
  * Creates the networks that these instances join, their workload's own and those of services, and reserves
- * their addresses there (see `reserveAddresses`). Returns the endpoints by instance, the workload's own
+ * their addresses there (see `reserveAddresses`); for those on other servers also the ports at which they are
+ * reached. A network spans servers once one of its containers is elsewhere. Returns the endpoints by instance, the workload's own
  * network first, and the instances that have to stop first.
  */
 export async function reserveEndpoints(
@@ -34,30 +44,78 @@ export async function reserveEndpoints(
     .filter((id) => id === workload.id || isJoinable(db, id))
     .map((id): Workload => ({ id, kind: id === workload.id ? 'app' : 'service', ownerId }))
   for (const other of [workload, ...joined]) {
-    const network = await ensureNetworkOf(run, other, signal)
-    if (other.id !== workload.id && !isJoinable(db, other.id)) {
-      // the service was deleted meanwhile, and its network may have been created after that
-      await unlessUsed(docker.removeNetwork(network))
-      continue
-    }
-    if (other.kind === 'service') await rejoin(run, other)
-    const on = members.filter(({ component }) =>
+    const all = members.filter(({ component }) =>
       isOn(component, other === workload ? null : other.id),
     )
-    const instances = on.map(({ instance }) => instance)
-    const given = await reserveAddresses(run, { network, instances, replaced, signal })
-    for (const {
-      instance: { id },
-      component,
-    } of on)
-      endpoints.get(id)!.push({
-        network,
-        address: given.addresses.get(id),
-        ...(other !== workload && other.id === workload.id && { aliases: component.names }),
-      })
-    for (const giver of given.takenOver) takenOver.add(giver)
+    const isOverlaid = isSpanning(run, other, all)
+    const here = all.filter(({ instance }) => instance.serverId === firstServer)
+    for (const isOverlay of [false, true]) {
+      if (isOverlay ? !isOverlaid : isOverlaid && here.length === 0) continue
+      const on = isOverlay ? all : here
+      const network = await ensureNetworkOf(run, other, { isOverlay, signal })
+      if (other.id !== workload.id && !isJoinable(db, other.id)) {
+        // the service was deleted meanwhile, and its network may have been created after that
+        await unlessUsed(docker.removeNetwork(network))
+        continue
+      }
+      if (isOverlay) await attachHere(run, { network: networkNameOf(other), overlay: network })
+      else if (other.kind === 'service') await rejoin(run, other)
+      const instances = on.map(({ instance }) => instance)
+      const given = await reserveAddresses(run, { network, instances, replaced, signal })
+      for (const {
+        instance: { id },
+        component,
+      } of on)
+        endpoints.get(id)!.push({
+          network,
+          address: given.addresses.get(id),
+          ...(isOverlay && other === workload && { aliases: component.options.networkAliases }),
+          ...(other !== workload && other.id === workload.id && { aliases: component.names }),
+        })
+      for (const giver of given.takenOver) takenOver.add(giver)
+    }
   }
+  for (const member of members) publish(run, member)
   return { endpoints, takenOver: [...takenOver] }
+}
+
+const isSpanning = ({ engines, db }: Run, workload: Workload, members: Member[]) =>
+  engines.all.length > 1 &&
+  (members.some(({ instance }) => instance.serverId !== firstServer) ||
+    countEndpoints(db, overlayOf(networkNameOf(workload))) > 0)
+
+/** The edge and the gate reach a container of another server at a port there. */
+function publish({ db, serverList }: Run, { instance, component }: Member) {
+  if (instance.serverId === firstServer || portOf(component) === null) return
+  const server = serverList.list().find(({ id }) => id === instance.serverId)
+  if (!server?.address) throw unreached('it has no address that this server reaches')
+  if (!reservePort(db, { instance, address: server.address }))
+    throw unreached('all ports for apps there are in use')
+}
+
+const unreached = (why: string) =>
+  new Failure(
+    'no_server',
+    `Start failed: requests can’t reach the server that it is placed on: ${why}.`,
+    'Change its placement, or the servers, then deploy again.',
+  )
+
+/** Connects the containers of this server that are on a network to its overlay, without a restart. */
+async function attachHere(run: Run, { network, overlay }: { network: string; overlay: string }) {
+  const { db, docker, signal } = run
+  const there = new Set(await docker.listJoined(overlay, { signal }))
+  for (const { instanceId: id, containerId, serverId } of listMembers(db, network)) {
+    if (serverId !== firstServer || there.has(containerId!)) continue
+    const container = await docker.inspectContainer(containerId!, { signal })
+    const own = container?.networks.find(({ name }) => name === network)
+    if (!own) continue
+    const of = { network: overlay, instances: [{ id }], replaced: [], signal }
+    const { addresses } = await reserveAddresses(run, of)
+    // a service whose name is another one’s, too, is linked to by its name on its network
+    const aliases = own.aliases.flatMap((name) => [name, `${name}.${network}`])
+    const endpoint = { containerId: containerId!, address: addresses.get(id), aliases }
+    await docker.connectNetwork(overlay, endpoint)
+  }
 }
 
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>
@@ -95,14 +153,15 @@ async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
 function ensureNetworkOf(
   { runtime, config, instanceId }: Pick<RuntimeDeps, 'runtime' | 'config' | 'instanceId'>,
   workload: Workload,
-  signal: AbortSignal,
+  { isOverlay, signal }: { isOverlay: boolean; signal: AbortSignal },
 ) {
   const { id, kind, ownerId, projectId } = workload
   const of =
     kind === 'service' ? { serviceId: id } : projectId ? { projectId } : { environmentId: id }
   return runtime.ensureNetwork({
     networkPool: config.networkPool,
-    name: networkNameOf(workload),
+    name: isOverlay ? overlayOf(networkNameOf(workload)) : networkNameOf(workload),
+    isOverlay,
     filter: labelFilter(instanceId, of),
     labels: labelsFor({ instanceId, kind, ownerId, ...of }),
     signal,

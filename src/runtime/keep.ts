@@ -14,7 +14,9 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
   const { components, keepsUnchanged } = run.release
   const kept = new Map<string, Placed[]>()
   if (keepsUnchanged && run.strategy === undefined) {
-    const healthy = listInstances(run.db, run.workload.id).filter(({ state }) => state === 'live')
+    const healthy = listInstances(run.db, run.workload.id).filter(
+      (one) => one.state === 'live' && run.runtime.isPlacedOn(run.workload, one),
+    )
     const live = Map.groupBy(
       placed(run, run.workload, healthy),
       ({ component }) => component?.name ?? '',
@@ -45,7 +47,8 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
 async function findStandby(run: RollOutRun, components: Component[]) {
   const { db, secrets, workload, release, hooks } = run
   const found: { from: Instance; isUp: boolean }[] = []
-  const standby = release.startsKept ? listStandby(db, workload.id) : []
+  const kept = release.startsKept ? listStandby(db, workload.id) : []
+  const standby = kept.filter((instance) => run.runtime.isPlacedOn(workload, instance))
   const [first] = standby
   if (!first) return found
   const before = openComponents(secrets, getRelease(db, first.releaseId)) ?? []

@@ -1,17 +1,24 @@
 import type { Config } from '../config.ts'
 import { freeSubnet, isSubnetTaken, unlessUsed } from '../docker/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { Docker, Engines } from '../docker/index.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 
 /** Someone else may keep taking the free subnet that was just found. */
 const maxTries = 30
 
-export type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
+export type NetworkDeps = {
+  docker: Docker
+  /** Those of a swarm, for an overlay. */
+  engines?: Engines
+  config: Pick<Config, 'networkPool'>
+}
 
 export type NetworkSpec = {
   name: string
   filter: string[]
   labels: Record<string, string>
+  /** True to span all servers, which needs a swarm. */
+  isOverlay?: boolean
   signal: AbortSignal
 }
 
@@ -28,25 +35,32 @@ export const ensureNetwork = (deps: NetworkDeps, wanted: NetworkSpec) =>
   })
 
 /** Also removes a duplicate of the name: a Davit that was killed may have requested it. */
-async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: NetworkSpec) {
-  const found = await docker.listNetworks({ labels: filter, signal })
+async function findOne(
+  { docker }: Pick<NetworkDeps, 'docker'>,
+  { name, filter, signal }: NetworkSpec,
+) {
+  const all = await docker.listNetworks({ labels: filter, signal })
+  const found = all.filter((network) => network.name === name)
   let spare = found.length - 1
   for (const { id } of found) if (spare > 0 && (await unlessUsed(docker.removeNetwork(id)))) spare--
   return found.length > 0
 }
 
-async function makeNetwork(
-  { docker, config }: NetworkDeps,
-  { name, filter, labels, signal }: NetworkSpec,
-) {
+async function makeNetwork(deps: NetworkDeps, wanted: NetworkSpec) {
+  const { docker, engines, config } = deps
+  const { name, labels, isOverlay = false, signal } = wanted
   const refused: string[] = [] // a network being created isn't listed yet
   for (;;) {
-    const used = [...(await docker.usedSubnets({ signal })), ...refused]
+    const { found } =
+      engines && isOverlay
+        ? await engines.reachable((one) => one.usedSubnets({ signal }))
+        : { found: await docker.usedSubnets({ signal }) }
+    const used = [...found, ...refused]
     const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
     try {
-      return await docker.createNetwork({ name, subnet, labels })
+      return await docker.createNetwork({ name, subnet, labels, isOverlay })
     } catch (error) {
-      if ((await docker.listNetworks({ labels: filter, signal })).length > 0) return
+      if (await findOne(deps, wanted)) return
       if (!isSubnetTaken(error) || refused.push(subnet) === maxTries) throw error
     }
   }

@@ -1,13 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EngineError } from '../docker/index.ts'
 import type { Engines } from '../docker/index.ts'
+import { firstServer } from '../platform/root.ts'
 import { ensureNetwork } from './network.ts'
+import { chooseServers, isNamed } from './placement.ts'
+import type { Server } from './placement.ts'
 import type { Runtime } from './runtime.ts'
 
+export type ServerList = {
+  /** The one that Davit runs on is first. */
+  list: () => Server[]
+  /** How many containers each has. */
+  count: () => Map<string, number>
+}
+
+/** Milliseconds for the engine of a server to say what its machine is. */
+const timeoutMs = 10_000
+
+/** Attempts to start, and milliseconds between them, where a server hasn’t heard of an overlay yet. */
+const startTries = 10
+const newsTime = 300
+
+const isNetworkMissing = (error: unknown) =>
+  error instanceof EngineError &&
+  /network \S+ not found|could not attach to network/i.test(error.message)
+
 /** Containers are created by the Docker of their server. */
-function onEngine(engines: Engines): Runtime {
+function onEngine(engines: Engines, servers: ServerList): Runtime {
   const [own] = engines.all
+  const machineOf = async (serverId: string) =>
+    engines
+      .of({ serverId })
+      .machine({ signal: AbortSignal.timeout(timeoutMs) })
+      .catch(() => null)
   return {
-    place: async () => own.serverId,
-    ensureNetwork: (network) => ensureNetwork({ docker: own, config: network }, network),
+    async place({ placement }, components) {
+      if (!placement) return components.map(() => own.serverId)
+      const counts = servers.count()
+      const candidates = servers.list().map(async (server) => ({
+        ...server,
+        containers: counts.get(server.id) ?? 0,
+        machine: await machineOf(server.id).catch(() => null),
+      }))
+      return chooseServers(await Promise.all(candidates), { placement, components })
+    },
+    isPlacedOn({ placement }, { serverId }) {
+      if (!placement) return serverId === own.serverId
+      const server = servers.list().find(({ id }) => id === serverId)
+      return server?.state === 'ready' && isNamed(server, placement)
+    },
+    ensureNetwork: (network) => ensureNetwork({ engines, docker: own, config: network }, network),
     async create({ serverId, endpoints, files, ...options }) {
       const docker = engines.of({ serverId })
       const id = await docker.createContainer(options)
@@ -16,15 +58,37 @@ function onEngine(engines: Engines): Runtime {
       if (files.length > 0) await docker.putArchive(id, { path: '/', files })
       return id
     },
-    start: (one) => engines.of(one).startContainer(one.id),
+    async start(one) {
+      for (let tries = 1; ; tries++)
+        try {
+          return await engines.of(one).startContainer(one.id)
+        } catch (error) {
+          const isUnheard = one.serverId !== own.serverId && isNetworkMissing(error)
+          if (!isUnheard || tries === startTries) throw error
+          await sleep(newsTime)
+        }
+    },
     stop: (one, options) => engines.of(one).stopContainer(one.id, options),
     remove: (one) => engines.of(one).removeContainer(one.id, { force: true, volumes: true }),
   }
 }
 
+/** While no other one has joined, none is stored. */
+const alone: Server[] = [
+  {
+    ...{ id: firstServer, name: 'this server', address: null, labels: {}, state: 'ready' },
+    roles: ['apps', 'builds', 'edge'],
+  },
+]
+
 /** What functions of the runtime need of Docker. */
-export const onEngines = (engines: Engines) => ({
-  engines,
-  docker: engines.all[0],
-  runtime: onEngine(engines),
-})
+export function onEngines(engines: Engines, stored?: ServerList) {
+  const serverList: ServerList = {
+    list() {
+      const all = stored?.list() ?? []
+      return all.length > 0 ? all : alone
+    },
+    count: () => stored?.count() ?? new Map(),
+  }
+  return { engines, serverList, docker: engines.all[0], runtime: onEngine(engines, serverList) }
+}

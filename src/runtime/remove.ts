@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, unlessUsed } from '../docker/index.ts'
 import type { ContainerKey } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
@@ -89,6 +90,9 @@ export async function removeNetworksOf(
 /** Each attempt disconnects the containers that joined the network since the previous one. */
 const mostTries = 3
 
+/** Milliseconds in which a swarm hears of what a server removed. */
+const newsTime = 1000
+
 /** Disconnects the apps on it first. Returns false when others use it. */
 async function removeNetwork(
   { engines, docker, instanceId }: Pick<EngineDeps, 'engines' | 'docker' | 'instanceId'>,
@@ -102,6 +106,7 @@ async function removeNetwork(
           if (!(error instanceof EngineError)) throw error // it was removed or disconnected meanwhile
         })
     if (await unlessUsed(docker.removeNetwork(id))) return true
+    if (engines.all.length > 1) await sleep(newsTime)
   }
   return false
 }

@@ -1,7 +1,9 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import { domains, endpoints, environments, instances, servicePorts } from '../db/schema.ts'
+import { firstServer } from '../platform/root.ts'
+import { publishedAt } from './endpoint-store.ts'
 import type { InstanceState } from './store.ts'
 import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -21,6 +23,7 @@ export function listPlaces(db: Tx, workload: WorkloadKey): InstanceAddress[] {
   return db
     .select({
       id: instances.id,
+      serverId: instances.serverId,
       component: instances.component,
       state: instances.state,
       address: endpoints.address,
@@ -36,6 +39,11 @@ export function listPlaces(db: Tx, workload: WorkloadKey): InstanceAddress[] {
     )
     .orderBy(asc(instances.component), asc(instances.slot), asc(instances.id))
     .all()
+    .map(({ serverId, ...place }) =>
+      serverId === firstServer
+        ? place
+        : { ...place, address: null, ...publishedAt(db, { id: place.id, serverId }) },
+    )
 }
 
 /** The edge reaches the workload on this network. */
@@ -70,6 +78,18 @@ export const listUnplaced = (db: Db) =>
     )
     .all()
     .map(({ id }) => id)
+
+/** Of releases, by server. */
+export const countContainers = (db: Db) =>
+  new Map(
+    db
+      .select({ serverId: instances.serverId, containers: count() })
+      .from(instances)
+      .where(notInArray(instances.state, ['removed', 'draining']))
+      .groupBy(instances.serverId)
+      .all()
+      .map(({ serverId, containers }) => [serverId, containers] as const),
+  )
 
 /** Services that have domains. */
 export const listNamedServiceIds = (db: Db) => [

@@ -105,8 +105,8 @@ async function createOrResume(run: OnceRun): Promise<ContainerKey> {
   if (known) return known
   await removeOnce(run, run)
   signal.throwIfAborted()
-  const serverId = await run.runtime.place(workload)
-  const of = { workload, id, releaseId, component: component.name, serverId }
+  const [serverId] = await run.runtime.place(workload, [component])
+  const of = { workload, id, releaseId, component: component.name, serverId: serverId! }
   const instance = insertOnce(db, of)
   const reserved = await reserveEndpoints(run, { members: [{ component, instance }] })
   await ensureVolumes(run, [{ component, instance }])

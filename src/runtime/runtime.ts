@@ -22,8 +22,10 @@ export type StopOptions = Abortable & { timeoutSeconds?: number | undefined }
 
 /** All by which containers of releases come, run and go. Whatever exists is read at its own engine. */
 export type Runtime = {
-  /** The server for a new container of a workload. */
-  place: (workload: Workload) => Promise<string>
+  /** The servers for new containers of a workload, one for each. */
+  place: (workload: Workload, components: Component[]) => Promise<string[]>
+  /** Whether a container of that server is where the workload may run. */
+  isPlacedOn: (workload: Workload, server: OnServer) => boolean
   /** Creates a network on its own subnet of the pool when it is first needed. Returns its name. */
   ensureNetwork: (network: NetworkSpec & { networkPool: string }) => Promise<string>
   /** Returns the id of a container that is complete, and doesn't run. */

@@ -1,6 +1,7 @@
 import type { Container } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
 import type { Component } from './component.ts'
+import type { Placement } from '../db/schema.ts'
 
 /** The id of an environment or a service. */
 export type WorkloadKey = { id: string; kind: 'app' | 'service' }
@@ -9,6 +10,7 @@ export type Workload = WorkloadKey & {
   ownerId: string
   /** Only set for an environment. */
   projectId?: string
+  placement?: Placement | null | undefined
 }
 
 /** The label filter of its containers. */
@@ -22,6 +24,9 @@ export function labelsOf(instanceId: string, workload: Workload, releaseId = '')
     ? labelsFor({ ...of, environmentId: id, deploymentId: releaseId })
     : labelsFor({ ...of, serviceId: id })
 }
+
+/** The one of a workload’s network that spans servers: containers here are on both. */
+export const overlayOf = (network: string) => `${network}-swarm`
 
 export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectId'>) =>
   `davit-${projectId ?? id}`

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { jobs } from '../../src/db/schema.ts'
+import type { Placement } from '../../src/db/schema.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
@@ -81,6 +82,7 @@ type Settings = {
   memoryMb?: number
   cpus?: number
   volumes?: string[]
+  placement?: Placement | null
   processes?: {
     name: string
     command?: string | string[]

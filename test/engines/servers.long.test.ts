@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { until } from '../support/until.ts'
 import { engines } from './engines.ts'
 import { ensureRoot } from './root.ts'
-import { engineFolder, startServers } from './servers.ts'
+import { ask, engineFolder, formSwarm, startServers } from './servers.ts'
 import type { Server } from './servers.ts'
 
 // What several servers build on: ordinary containers on an overlay of a Swarm, with Swarm's word on who
@@ -43,24 +43,6 @@ test('containers of three servers reach each other, and what is gone is told and
   await until(() => reaches(first, addresses[1]!), limit)
 }, 240_000)
 
-/** Resolves with the ids of their nodes. */
-async function formSwarm(manager: Server, workers: Server[]) {
-  const place = ({ peerAddress }: Server) => ({
-    ListenAddr: `${peerAddress}:2377`,
-    AdvertiseAddr: peerAddress,
-    DataPathAddr: peerAddress,
-  })
-  await ask(manager, 'POST', '/swarm/init', place(manager))
-  const { JoinTokens } = await ask<{ JoinTokens: { Worker: string } }>(manager, 'GET', '/swarm')
-  const join = { RemoteAddrs: [`${manager.peerAddress}:2377`], JoinToken: JoinTokens.Worker }
-  for (const worker of workers)
-    await ask(worker, 'POST', '/swarm/join', { ...place(worker), ...join })
-  const nodes = [manager, ...workers].map((server) =>
-    ask<{ Swarm: { NodeID: string } }>(server, 'GET', '/info'),
-  )
-  return (await Promise.all(nodes)).map(({ Swarm }) => Swarm.NodeID)
-}
-
 async function stateOf(manager: Server, id: string) {
   const node = await ask<{ Status: { State: string } }>(manager, 'GET', `/nodes/${id}`)
   return node.Status.State
@@ -92,19 +74,4 @@ async function run(server: Server, Cmd: string[]) {
   const exec = { AttachStdout: true, AttachStderr: true, Tty: true, Cmd }
   const { Id } = await ask<{ Id: string }>(server, 'POST', `/containers/${server.name}/exec`, exec)
   return ask<string>(server, 'POST', `/exec/${Id}/start`, { Tty: true })
-}
-
-async function ask<T>({ socket: unix }: Server, method: string, path: string, body?: object) {
-  const answer = await fetch(`http://localhost${path}`, {
-    ...{ unix, method },
-    ...(body && {
-      body: JSON.stringify(body),
-      headers: { 'Content-Type': 'application/json' },
-    }),
-  })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`The engine refuses ${path}: ${text}`)
-  return (
-    answer.headers.get('Content-Type')?.startsWith('application/json') ? JSON.parse(text) : text
-  ) as T
 }

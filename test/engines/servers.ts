@@ -73,3 +73,42 @@ async function must(command: string[]) {
   const { exitCode, output } = await run(command)
   if (exitCode !== 0) throw new Error(`The test can't make servers: ${lastLine(output)}`)
 }
+
+/** Resolves with the ids of their nodes. */
+export async function formSwarm(manager: Server, workers: Server[]) {
+  const place = ({ peerAddress }: Server) => ({
+    ListenAddr: `${peerAddress}:2377`,
+    AdvertiseAddr: peerAddress,
+    DataPathAddr: peerAddress,
+  })
+  await ask(manager, 'POST', '/swarm/init', place(manager))
+  const { JoinTokens } = await ask<{ JoinTokens: { Worker: string } }>(manager, 'GET', '/swarm')
+  const join = { RemoteAddrs: [`${manager.peerAddress}:2377`], JoinToken: JoinTokens.Worker }
+  for (const worker of workers)
+    await ask(worker, 'POST', '/swarm/join', { ...place(worker), ...join })
+  const nodes = [manager, ...workers].map((server) =>
+    ask<{ Swarm: { NodeID: string } }>(server, 'GET', '/info'),
+  )
+  return (await Promise.all(nodes)).map(({ Swarm }) => Swarm.NodeID)
+}
+
+/** Calls its engine. */
+export async function ask<T>(
+  { socket: unix }: Server,
+  method: string,
+  path: string,
+  body?: object,
+) {
+  const answer = await fetch(`http://localhost${path}`, {
+    ...{ unix, method },
+    ...(body && {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`The engine refuses ${path}: ${text}`)
+  return (
+    answer.headers.get('Content-Type')?.startsWith('application/json') ? JSON.parse(text) : text
+  ) as T
+}

@@ -31,8 +31,8 @@ type Other = ReturnType<typeof anotherServer>
 /** An environment whose containers come to run on another server, over networks that span both. */
 async function aWorkloadOn({ docker }: Other) {
   const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
-  const { ensureNetwork } = s.runtime
-  s.runtime.place = async () => serverId
+  const { ensureNetwork, place } = s.runtime
+  s.runtime.place = async (_, components) => components.map(() => serverId)
   s.runtime.ensureNetwork = async (spec) => {
     const name = await ensureNetwork(spec)
     const there = await docker.listNetworks()
@@ -41,8 +41,7 @@ async function aWorkloadOn({ docker }: Other) {
       await docker.createNetwork({ ...spec, subnet: made!.subnets[0]! })
     return name
   }
-  const comeBack = () =>
-    Object.assign(s.runtime, { place: async () => s.docker.serverId, ensureNetwork })
+  const comeBack = () => Object.assign(s.runtime, { place, ensureNetwork })
   return { ...s, comeBack }
 }
 

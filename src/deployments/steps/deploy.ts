@@ -3,6 +3,7 @@ import type { Tx } from '../../db/index.ts'
 import type { UnwatchedReason } from '../../db/schema.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
+import { whyUnplaceable } from '../../environments/placement.ts'
 import { whyNotSpread } from '../../environments/processes.ts'
 import { whyAlone, whyNoShare } from '../../environments/share.ts'
 import { effectiveVariables } from '../../links/effective.ts'
@@ -55,6 +56,8 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   await edge.ready({ signal })
   const unspread = whyNotSpread(environment, edge)
   if (unspread !== null) throw portShared(unspread)
+  const unplaced = whyUnplaceable({ edge }, { project, environment })
+  if (unplaced !== null) throw unplaceable(unplaced)
   const app = { environment, ownerId: project.ownerId }
   const url = urlOf(run, app)
   const { id, label } = environment
@@ -67,7 +70,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const asked = onEngines(run.engines.around(rememberingImages))
+  const asked = onEngines(run.engines.around(rememberingImages), run.serverList)
   const { docker } = asked
   const found = await findImage({ docker, signal }, image)
   const stack = await openStack(run, { project, environment, image, variables, signal })
@@ -182,6 +185,7 @@ export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'envi
     kind: 'app',
     ownerId: project.ownerId,
     projectId: project.id,
+    placement: environment.placement,
   }) as const
 
 /** Throws when a linked service no longer provides a variable that the app needs. */
@@ -213,6 +217,14 @@ const portShared = (why: string) =>
     'port_shared',
     'Start failed: one port can’t be shared by several containers.',
     `Processes ${why}`,
+  )
+
+/** For one whose other settings, or the edge, were changed since it was placed. */
+const unplaceable = ({ field, reason }: { field: string; reason: string }) =>
+  new Failure(
+    'no_server',
+    `Start failed: its placement on other servers isn’t possible now: ${field} ${reason}`,
+    'Change that setting or the placement, then deploy again.',
   )
 
 const stillWatched = ({ number }: { number: number }) =>

@@ -34,13 +34,14 @@ export async function removeImage(
  * Copies go first, so that one in use keeps the original. Those of a server that doesn’t respond are removed
  * with the next deployment.
  */
-export async function removeEverywhere({ all }: Engines, reference: string) {
+export async function removeEverywhere(engines: Engines, reference: string) {
   let went = false
-  for (const docker of all.toReversed())
+  const [own] = engines.all
+  for (const docker of engines.all.toReversed())
     try {
-      went = (await docker.removeImage(reference)) || went
+      went = (await engines.of(docker).removeImage(reference)) || went
     } catch (error) {
-      if (docker === all[0] || !isEngineSilent(error)) throw error
+      if (docker === own || !isEngineSilent(error)) throw error
     }
   return went
 }

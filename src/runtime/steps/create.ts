@@ -2,7 +2,9 @@ import type { ContainerKey, ContainerOptions } from '../../docker/index.ts'
 import { partLabel, tamedLabels } from '../../docker/labels.ts'
 import { portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
+import { publishedAt } from '../endpoint-store.ts'
 import { reserveEndpoints } from '../endpoints.ts'
+import { copyImage } from '../images/copy.ts'
 import type { Difference, RollOutRun } from '../run.ts'
 import type { Endpoint } from '../runtime.ts'
 import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
@@ -26,7 +28,10 @@ export type CreatedContainer = ContainerKey & {
 export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
   const vacant = slots.filter(({ from }) => !from)
-  const places = await Promise.all(vacant.map(() => run.runtime.place(workload)))
+  const places = await run.runtime.place(
+    workload,
+    vacant.map(({ component }) => component),
+  )
   const rows = insertRelease(db, {
     workload,
     id: release.id,
@@ -93,7 +98,10 @@ export async function create(
 
 /** Creates the container of an instance and sets its state, without starting it. */
 export async function createOne(
-  run: Pick<RollOutRun, 'db' | 'engines' | 'runtime' | 'instanceId' | 'workload' | 'network'>,
+  run: Pick<
+    RollOutRun,
+    'db' | 'engines' | 'serverList' | 'runtime' | 'instanceId' | 'workload' | 'network' | 'signal'
+  > & { hooks?: Pick<RollOutRun['hooks'], 'log'> },
   {
     component,
     instance,
@@ -110,10 +118,17 @@ export async function createOne(
   const { db, engines, instanceId, workload, network } = run
   const { serverId } = instance
   const labels = labelsOf(instanceId, workload, instance.releaseId)
-  const address = endpoints[0]?.address
-  const image = await engines.of(instance).inspectImage(component.options.image)
-  const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {}, network, address }
-  const options = optionsOf(component, of)
+  const { image: name, ports = [] } = component.options
+  const { log } = run.hooks ?? {}
+  await copyImage(run, { image: name, serverId, log, signal: run.signal })
+  const [first = { network, address: undefined }] = endpoints
+  const image = await engines.of(instance).inspectImage(name)
+  const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {} }
+  const options = optionsOf(component, { ...of, network: first.network, address: first.address })
+  const published = publishedAt(db, instance)
+  const container = portOf(component)
+  if (published && container !== null)
+    options.ports = [...ports, { container, host: published.port, address: published.address }]
   const { files } = component
   const id = await run.runtime.create({ ...options, serverId, endpoints, files })
   updateInstance(db, instance.id, { containerId: id, state })

@@ -165,18 +165,26 @@ type ProbeAddress = { address: string; port: number }
 
 /** Where its port can be reached from here, or why it can't; null without an address. */
 export async function probedAt(
-  { docker, network, signal }: Pick<ContainerRun, 'docker' | 'network' | 'signal'>,
-  { addresses, ports }: Container,
+  {
+    engines,
+    docker,
+    network,
+    signal,
+  }: Pick<ContainerRun, 'engines' | 'docker' | 'network' | 'signal'>,
+  { serverId, addresses, ports }: Container,
   { port, path }: Probe,
 ): Promise<ProbeAddress | { unseen: string } | null> {
+  const published = ports.find(
+    ({ container, protocol }) => container === port && protocol === 'tcp',
+  )
+  // as the edge does
+  if (serverId !== engines.all[0].serverId)
+    return published ? { address: published.address, port: published.host } : null
   const apart = await docker.whyApart({ signal })
   const address = addresses[network]
   if (!apart) return address === undefined ? null : { address, port }
   if (apart === 'remote')
     return { unseen: 'Docker is on another machine and the image has no HEALTHCHECK' }
-  const published = ports.find(
-    ({ container, protocol }) => container === port && protocol === 'tcp',
-  )
   // a rootless Docker accepts connections in place of an app that doesn't listen
   return published && path !== null
     ? { address: published.address, port: published.host }

@@ -1,10 +1,11 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import type { BuildOutput, Docker, EngineEvent } from '../../../src/docker/index.ts'
 import { behaviourOf } from './state.ts'
+import { imageCalls } from './images.ts'
 import { pause, unpause } from './pause.ts'
 import type { FakeEngine } from './engine.ts'
 import { joinNetwork, leaveNetwork } from './addresses.ts'
-import { containerView, imageView, diskUseOf, passes, summaryView, useOf } from './views.ts'
+import { containerView, diskUseOf, passes, summaryView, useOf } from './views.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 
@@ -60,29 +61,7 @@ export function fakeDocker(
         if (!engine.image(ref)) engine.addImage({ tags: [ref], command: ['sleep', '1000000'] })
       })
     },
-    imageDigest: (ref, options = {}) => get(`digest ${ref}`, options, () => `sha256:${ref}`),
-    inspectImage: (ref, options = {}) =>
-      get(`inspect image ${ref}`, options, () => {
-        const image = engine.image(ref)
-        return image ? imageView(image) : null
-      }),
-    hasImage: (ref, options = {}) => get(`has image ${ref}`, options, () => !!engine.image(ref)),
-    listImages: ({ labels = [], ...options } = {}) =>
-      get('list images', options, () =>
-        [...engine.images.values()].filter((one) => passes(one.labels, labels)).map(imageView),
-      ),
-    tagImage: (id, name) =>
-      put(`tag ${name}`, {}, () => {
-        const image = engine.image(id)
-        if (!image) throw new EngineError(404, `No such image: ${id}`)
-        engine.tag(image, name)
-      }),
-    removeImage: (ref, { force = false, ...options } = {}) =>
-      put(
-        `remove image ${ref}`,
-        options,
-        unlessMissing(() => engine.removeImage(ref, { force })),
-      ),
+    ...imageCalls(engine, { get, put, unlessMissing }),
 
     createContainer: ({ signal, ...options }) =>
       put(`create ${options.name}`, { signal }, () => engine.create(options)),

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { simulatedApp, withAda } from '../support/app.ts'
+import { serverId, storeServers } from '../support/servers.ts'
+
+const second = serverId(2)
+
+async function anEnvironment(labels = [{ zone: 'east' }, { zone: 'west' }]) {
+  const { t, ada } = withAda(simulatedApp())
+  storeServers(t.db, labels)
+  const setEdge = (value: string) =>
+    Object.defineProperty(t.edge, 'mode', { value, configurable: true })
+  setEdge('caddy')
+  const repositoryUrl = 'https://git.example.com/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const path = `/projects/${project.id}/envs/${environment.id}`
+  const put = (changes: Record<string, unknown>) => ada.put(path, changes)
+  return { setEdge, ada, path, project, put }
+}
+
+const fields = ({ json }: { json: { errors?: { field: string }[] } }) =>
+  json.errors?.map(({ field }) => field)
+
+test('a placement names a server, or labels, in JSON and in a form, and goes again', async () => {
+  const { ada, path, put } = await anEnvironment()
+  expect((await ada.get(path)).json.placement).toBeNull()
+  const one = { server: second }
+  const labels = { labels: { zone: 'west' }, spread: 'servers' }
+  for (const [sent, stored] of [
+    [one, one],
+    [{ server: 'server2' }, one],
+    [labels, labels],
+    [null, null],
+  ]) {
+    expect(await put({ placement: sent })).toMatchObject({ status: 200 })
+    expect((await ada.get(path)).json.placement).toEqual(stored)
+  }
+  for (const [text, stored] of [
+    ['server2', one],
+    [' zone=west ', labels],
+  ] as const) {
+    expect((await ada.htmx('PUT', path, { placement: text })).status).toBe(200)
+    expect((await ada.get(path)).json.placement).toEqual(stored)
+  }
+  const page = await ada.page(`${path}/edit`)
+  expect(page.text).toContain('value="zone=west"')
+})
+
+describe('refused is', () => {
+  const cases: [string, unknown][] = [
+    ['a server that doesn’t exist', { server: 'nowhere' }],
+    ['a label that no server has', { labels: { zone: 'north' }, spread: 'servers' }],
+    ['no label', { labels: {}, spread: 'servers' }],
+    ['a label with a quote', { labels: { zone: 'we"st' }, spread: 'servers' }],
+    ['another spread', { labels: { zone: 'west' }, spread: 'zones' }],
+    ['both', { server: 'server2', labels: { zone: 'west' }, spread: 'servers' }],
+    ['text with a quote', 'zone="west"'],
+    ['a list', ['server2']],
+    ['a number', 2],
+  ]
+  test.each(cases)('%s', async (_, placement) => {
+    const { put } = await anEnvironment()
+    const refused = await put({ placement })
+    expect([refused.status, fields(refused)]).toEqual([422, ['placement']])
+  })
+
+  test('any, with one server, whose form has no field for it', async () => {
+    const { ada, path, put } = await anEnvironment([])
+    expect(fields(await put({ placement: { server: 'server1' } }))).toEqual(['placement'])
+    expect((await ada.page(`${path}/edit`)).text).not.toContain('name="placement"')
+  })
+
+  test('what another server can’t have, whichever comes first', async () => {
+    const { setEdge, ada, path, put, project } = await anEnvironment()
+    const placement = { server: 'server2' }
+    const volumes = ['data:/data']
+    expect(fields(await put({ placement, volumes }))).toEqual(['volumes'])
+    await put({ placement })
+    expect(fields(await put({ volumes }))).toEqual(['volumes'])
+    expect(fields(await put({ hostPort: 5000 }))).toEqual(['hostPort'])
+    expect((await ada.get(path)).json).toMatchObject({ volumes: [], placement: { server: second } })
+    await put({ placement: null })
+    setEdge('direct')
+    expect(fields(await put({ placement }))).toEqual(['placement'])
+    expect((await put({ placement, port: 0 })).status).toBe(200)
+    await put({ placement: null })
+    await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+    expect(fields(await put({ placement }))).toEqual(['placement'])
+  })
+})

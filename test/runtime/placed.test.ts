@@ -1,0 +1,107 @@
+import { expect, test } from 'bun:test'
+import type { Placement } from '../../src/db/schema.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { publishedAt, releaseAddresses, reservePort } from '../../src/runtime/endpoint-store.ts'
+import { listPlaces } from '../../src/runtime/routing-store.ts'
+import { removeFromEngine } from '../../src/runtime/remove.ts'
+import { listLiveInstances } from '../../src/runtime/store.ts'
+import { updateServer } from '../../src/servers/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
+import { serverId, storeServers } from '../support/servers.ts'
+import { aComponent, aWorkload } from './workload.ts'
+
+const second = serverId(2)
+const image = 'davit/site:one'
+
+/** Two servers whose overlays are the same network, and an image that only the first one has. */
+async function twoServers() {
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+  engine.serverId = second
+  let copies = 0
+  const docker = fakeDocker(engine, atOnce)
+  const { loadImage } = docker
+  docker.loadImage = (...args) => {
+    copies++
+    return loadImage(...args)
+  }
+  const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
+  storeServers(s.db, [{}, {}])
+  for (const [id, network] of engine.networks) s.engine.networks.set(id, network)
+  Object.assign(engine, { networks: s.engine.networks })
+  s.engine.addImage({ tags: [image], command: ['sleep', '99'] })
+  const web = (version: string, replicas = 1) => {
+    const made = aComponent(version, { replicas })
+    return [{ ...made, options: { ...made.options, image } }]
+  }
+  const place = (placement: Placement | null) => Object.assign(s.workload, { placement })
+  return { ...s, other: engine, copies: () => copies, web, place }
+}
+
+const networksOf = (engine: FakeEngine) =>
+  engine.containers
+    .values()
+    .map(({ endpoints }) =>
+      [...endpoints.keys()].map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, 'id')),
+    )
+    .toArray()
+
+test('a container of another server has its image, and an overlay that others are on, too', async () => {
+  const s = await twoServers()
+  const { db, workload } = s
+  await s.roll('here', { components: s.web('here') })
+  expect(networksOf(s.engine)).toEqual([['davit-id']])
+
+  s.place({ server: second })
+  await s.roll('there', { components: s.web('there') })
+  expect(s.copies()).toBe(1)
+  expect(listLiveInstances(db, workload.id)).toMatchObject([{ serverId: second }])
+  expect(networksOf(s.other)).toEqual([['davit-id-swarm']])
+  await s.roll('again', { components: s.web('again') })
+  expect(s.copies()).toBe(1)
+
+  s.place({ labels: {}, spread: 'servers' })
+  await s.roll('both', { components: s.web('both', 2) })
+  expect(networksOf(s.engine)).toEqual([['davit-id', 'davit-id-swarm']])
+  expect(networksOf(s.other)).toEqual([['davit-id-swarm']])
+  await removeFromEngine(s.deps, { kind: 'app', projectId: workload.projectId, volumes: false })
+  expect([s.engine.containers.size, s.other.containers.size]).toEqual([0, 0])
+  expect(await s.docker.listNetworks({ labels: [`davit.instance=${s.instanceId}`] })).toEqual([])
+})
+
+test('what is kept of a version is only started again where it may run', async () => {
+  const s = await twoServers()
+  s.place({ server: second })
+  await s.roll('one', { components: s.web('one') })
+  const [instance] = listLiveInstances(s.db, s.workload.id)
+  const at = () => s.runtime.isPlacedOn(s.workload, instance!)
+  expect(at()).toBe(true)
+  updateServer(s.db, second, { isDraining: true })
+  expect(at()).toBe(false)
+  s.place(null)
+  expect([at(), s.runtime.isPlacedOn(s.workload, { serverId: firstServer })]).toEqual([false, true])
+  s.place({ server: second })
+  await expect(s.roll('two', { components: s.web('two') })).rejects.toMatchObject({
+    code: 'no_server',
+  })
+  expect(listLiveInstances(s.db, s.workload.id)).toEqual([instance!])
+})
+
+test('ports of a server are each one’s alone, and the last one is used again last', async () => {
+  const s = await twoServers()
+  s.place({ server: second })
+  await s.roll('one', { components: s.web('one', 4) })
+  const all = listLiveInstances(s.db, s.workload.id)
+  const reserve = (at: number) => reservePort(s.db, { instance: all[at]!, address: '198.51.100.2' })
+  expect([0, 1, 2].map(reserve)).toEqual([true, true, true])
+  const ports = () => all.map((instance) => publishedAt(s.db, instance)?.port)
+  expect(ports()).toEqual([20_000, 20_001, 20_002, undefined])
+  releaseAddresses(s.db, all[1]!.id)
+  reserve(3)
+  expect(ports()).toEqual([20_000, undefined, 20_002, 20_003])
+  const [place] = listPlaces(s.db, s.workload)
+  expect(place).toMatchObject({ address: '198.51.100.2', port: 20_000 })
+  expect(publishedAt(s.db, { ...all[0]!, serverId: firstServer })).toBeNull()
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test'
+import { chooseServers } from '../../src/runtime/placement.ts'
+import type { Placement } from '../../src/db/schema.ts'
+import type { Candidate } from '../../src/runtime/placement.ts'
+import { aComponent } from './workload.ts'
+
+const GiB = 2 ** 30
+
+const aServer = (name: string, changes: Partial<Candidate> = {}): Candidate => ({
+  ...{ id: name, name, address: `198.51.100.${name.at(-1)}`, roles: ['apps'], state: 'ready' },
+  labels: { zone: name === 'c3' ? 'west' : 'east' },
+  machine: { arch: 'amd64', memoryBytes: 4 * GiB },
+  containers: 0,
+  ...changes,
+})
+
+const all = [aServer('a1'), aServer('b2'), aServer('c3')]
+const but = (name: string, changes: Partial<Candidate>) =>
+  all.map((one) => (one.name === name ? { ...one, ...changes } : one))
+const east: Placement = { labels: { zone: 'east' }, spread: 'servers' }
+const everywhere: Placement = { labels: {}, spread: 'servers' }
+const web = aComponent('web', {})
+const times = (count: number) => Array.from({ length: count }, () => web)
+const onVolume = aComponent('web', { volume: 'data' })
+
+describe('servers are chosen', () => {
+  const cases: [string, Candidate[], Placement, (typeof web)[], string[]][] = [
+    ['the one that is named', all, { server: 'b2' }, times(2), ['b2', 'b2']],
+    ['evenly', all, everywhere, times(4), ['a1', 'b2', 'c3', 'a1']],
+    ['by label', all, east, times(3), ['a1', 'b2', 'a1']],
+    ['the emptier first', but('a1', { containers: 9 }), east, times(1), ['b2']],
+    ['without one that is drained', but('b2', { state: 'draining' }), east, times(2), ['a1', 'a1']],
+    ['without one that is away', but('a1', { state: 'away' }), east, times(1), ['b2']],
+    ['without one that doesn’t respond', but('a1', { machine: null }), east, times(1), ['b2']],
+    ['without one for the edge alone', but('a1', { roles: ['edge'] }), east, times(1), ['b2']],
+    ['by its volumes', all, everywhere, [onVolume, onVolume], ['a1', 'a1']],
+    [
+      'of the same architecture',
+      but('c3', { machine: { arch: 'arm64', memoryBytes: GiB } }),
+      everywhere,
+      times(3),
+      ['a1', 'b2', 'a1'],
+    ],
+    [
+      'with enough memory',
+      but('a1', { machine: { arch: 'amd64', memoryBytes: 2 ** 20 } }),
+      east,
+      times(1),
+      ['b2'],
+    ],
+  ]
+  test.each(cases)('%s', (_, candidates, placement, components, expected) => {
+    expect(chooseServers(candidates, { placement, components })).toEqual(expected)
+  })
+})
+
+describe('without a server, each is named with its reason', () => {
+  const memory = { arch: 'amd64', memoryBytes: 2 ** 20 }
+  const cases: [string, Candidate[], Placement, typeof web, string[]][] = [
+    ['one that was removed', all, { server: 'd4' }, web, ['was removed']],
+    ['no label', all, { labels: { zone: 'south' }, spread: 'servers' }, web, ['a1', 'b2', 'c3']],
+    ['volumes', all, { server: 'b2' }, onVolume, ['b2 doesn’t have its volumes', 'a1']],
+    ['memory', but('b2', { machine: memory }), { server: 'b2' }, web, ['1 MB', '32 MB']],
+    ['drained', but('b2', { state: 'draining' }), { server: 'b2' }, web, ['b2 is being drained']],
+  ]
+  test.each(cases)('%s', (_, candidates, placement, component, reasons) => {
+    const choose = () => chooseServers(candidates, { placement, components: [component] })
+    expect(choose).toThrow(expect.objectContaining({ code: 'no_server' }))
+    for (const reason of reasons) expect(choose).toThrow(reason)
+  })
+})
