@@ -12,6 +12,7 @@ import { normalPath } from './mounts.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { mentionsIn } from './interpolate.ts'
 import { readYaml } from '../../platform/yaml.ts'
+import { mapServices } from '../../platform/yaml-source.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
@@ -154,23 +155,15 @@ const environmentNames = (service: Field) => {
  * Converts what Compose doesn't support: a path after the name of an address becomes part of the address, and
  * a required value with a variable in its error message falls back to it.
  */
-function asCompose(tree: Tree): Tree {
-  if (!(tree instanceof Map)) return tree
-  const services = tree.get('services')
-  if (!(services instanceof Map)) return tree
-  const changed = new Map(
-    [...services].map(([name, service]): [string, Tree] => {
-      if (!(service instanceof Map)) return [name, service]
-      const kept = new Map([...service].filter(([key]) => key !== 'exclude_from_hc'))
-      const environment = kept.get('environment')
-      const volumes = kept.get('volumes')
-      if (environment !== undefined) kept.set('environment', withPaths(environment))
-      if (Array.isArray(volumes)) kept.set('volumes', volumes.map(withLiteralContent))
-      return [name, kept]
-    }),
-  )
-  return new Map([...tree, ['services', changed]])
-}
+const asCompose = (tree: Tree) =>
+  mapServices(tree, (service) => {
+    const kept = new Map([...service].filter(([key]) => key !== 'exclude_from_hc'))
+    const environment = kept.get('environment')
+    const volumes = kept.get('volumes')
+    if (environment !== undefined) kept.set('environment', withPaths(environment))
+    if (Array.isArray(volumes)) kept.set('volumes', volumes.map(withLiteralContent))
+    return kept
+  })
 
 /** Escapes dollar signs: in Coolify's files they are for the program, and never a reference. */
 function withLiteralContent(mount: Tree): Tree {

@@ -5,6 +5,7 @@ import { maxInFile } from './interpolate.ts'
 import { normalPath } from './mounts.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { maxFileBytes, readYaml } from '../../platform/yaml.ts'
+import { mapServices } from '../../platform/yaml-source.ts'
 import type { Tree } from '../../platform/yaml-source.ts'
 import type { About, FileContent, Template } from './template.ts'
 import { mentionedIn, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
@@ -169,7 +170,7 @@ const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
 /** Replaces the `.env` beside the Compose file, which has the config's environment. */
 function withEnvFile(tree: Tree, names: string[]): Tree {
   const services = tree instanceof Map ? tree.get('services') : null
-  if (!(tree instanceof Map) || !(services instanceof Map)) return tree
+  if (!(services instanceof Map)) return tree
   const isEnv = (file: Tree): boolean =>
     file instanceof Map ? isEnv(file.get('path') ?? null) : /^(\.\/)?\.env$/.test(String(file))
   const filesOf = (service: Tree): Tree[] => {
@@ -185,19 +186,16 @@ function withEnvFile(tree: Tree, names: string[]): Tree {
       'invalid',
       `${users.length} services use ${mentions.length} variables each from .env; the maximum is ${maxInFile} in total. Split the file.`,
     )
-  const changed = new Map(
-    [...services].map(([name, service]): [string, Tree] => {
-      const files = filesOf(service)
-      if (!(service instanceof Map) || !files.some(isEnv)) return [name, service]
-      const own = service.get('environment') ?? null
-      const environment = Array.isArray(own)
-        ? [...mentions.map((pair) => pair.join('=')), ...own]
-        : new Map([...mentions, ...(own instanceof Map ? own : [])])
-      const others: [string, Tree] = ['env_file', files.filter((file) => !isEnv(file))]
-      return [name, new Map([...service, ['environment', environment], others])]
-    }),
-  )
-  return new Map([...tree, ['services', changed]])
+  return mapServices(tree, (service) => {
+    const files = filesOf(service)
+    if (!files.some(isEnv)) return service
+    const own = service.get('environment') ?? null
+    const environment = Array.isArray(own)
+      ? [...mentions.map((pair) => pair.join('=')), ...own]
+      : new Map([...mentions, ...(own instanceof Map ? own : [])])
+    const others: [string, Tree] = ['env_file', files.filter((file) => !isEnv(file))]
+    return new Map([...service, ['environment', environment], others])
+  })
 }
 
 /** Users can change plain values, but not those that depend on others. */
@@ -212,27 +210,16 @@ const shown = (made: Variable): Variable => {
 }
 
 /** Removes the network of Dokploy's proxy, since Davit's routing doesn't need it. */
-function withoutTheirNetwork(tree: Tree): Tree {
-  const strip = (node: Tree, path: string[]): Tree => {
-    if (!(node instanceof Map)) return node
-    return new Map(
-      [...node].flatMap(([key, child]): [string, Tree][] => {
-        if (key === 'networks' && path.length !== 1) return networks(child)
-        return [
-          [key, path.length < 2 && child instanceof Map ? strip(child, [...path, key]) : child],
-        ]
-      }),
-    )
-  }
-  const networks = (child: Tree): [string, Tree][] => {
-    const kept = Array.isArray(child)
-      ? child.filter((name) => name !== 'dokploy-network')
-      : child instanceof Map
-        ? new Map([...child].filter(([name]) => name !== 'dokploy-network'))
-        : child
-    return [['networks', kept]]
-  }
-  return strip(tree, [])
+const withoutTheirNetwork = (tree: Tree) =>
+  mapServices(tree instanceof Map ? withoutIt(tree) : tree, withoutIt)
+
+function withoutIt(node: Map<string, Tree>): Map<string, Tree> {
+  const networks = node.get('networks')
+  const isOther = (name: Tree) => name !== 'dokploy-network'
+  if (Array.isArray(networks)) return new Map([...node, ['networks', networks.filter(isOther)]])
+  if (!(networks instanceof Map)) return node
+  const others = new Map([...networks].filter(([name]) => isOther(name)))
+  return new Map([...node, ['networks', others]])
 }
 
 function aboutOf(meta: string | undefined, name: string): About {
