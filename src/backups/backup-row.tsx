@@ -59,29 +59,28 @@ export const progressIn = ({ file, bytes: size, total }: Progress) =>
 /** What its restore for a test said. */
 export const Proof = ({ backup }: { backup: Backup }) => {
   const { provenAt, provenSeconds, provenRows, provenError, untested } = backup
-  if (untested)
-    return (
-      <>
-        <span>
-          <Badge word="Couldn’t be tested" tone="bad" icon="triangle-alert" /> {untested}
-        </span>
-        <Proof backup={{ ...backup, untested: null }} />
-      </>
-    )
-  if (!provenAt) return null
-  if (provenError)
-    return (
-      <span>
-        <Badge word="Can’t be restored" tone="bad" icon="x" /> <Ago at={provenAt} />: {provenError}
-      </span>
-    )
   const tables = tablesOf(backup)
   return (
-    <span>
-      Proven restorable <Ago at={provenAt} />
-      {tables.length > 0 && `: ${counted(tables.length, 'table')}`}
-      {provenRows !== null && `, ${counted(provenRows, 'row')}`}, in{' '}
-      {duration((provenSeconds ?? 0) * 1000)}
-    </span>
+    <>
+      {untested && (
+        <span>
+          <Badge word="Couldn’t be tested" tone="quiet" icon="triangle-alert" /> {untested}
+        </span>
+      )}
+      {provenError && (
+        <span>
+          <Badge word="Can’t be restored" tone="bad" icon="x" /> <Ago at={provenAt} />:{' '}
+          {provenError}
+        </span>
+      )}
+      {provenAt && !provenError && (
+        <span>
+          Proven restorable <Ago at={provenAt} />
+          {tables.length > 0 && `: ${counted(tables.length, 'table')}`}
+          {provenRows !== null && `, ${counted(provenRows, 'row')}`}, in{' '}
+          {duration((provenSeconds ?? 0) * 1000)}
+        </span>
+      )}
+    </>
   )
 }

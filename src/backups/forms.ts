@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, line, whole } from '../web/fields.ts'
+import { flag, line, lines, whole } from '../web/fields.ts'
 import { serviceName } from '../services/forms.ts'
 import { choiceField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
@@ -26,6 +26,11 @@ const keep = (label: string, initial: string, hint?: string) =>
     ...(hint && { hint }),
   })
 
+const path = line('a path such as data/cache.db', { max: 400 }).refine(
+  (text) => !/^\/|\/\/|(^|\/)\.\.?(\/|$)/.test(text),
+  'must be a path such as data/cache.db, as the proof shows it.',
+)
+
 export const planForm = z.object({
   targetId: target(),
   ...timeFields,
@@ -42,6 +47,12 @@ export const planForm = z.object({
     { each: 'each backup', weekly: 'once a week', never: 'never' },
     { hint: 'Into a container that is removed afterwards.', initial: 'weekly' },
   ).nullish(),
+  acceptDamaged: field(lines(path, { max: 50 }).nullish(), {
+    label: 'SQLite files that may be damaged',
+    placeholder: 'data/cache.db',
+    hint: 'A file as the failed test shows it, or a folder, one per line: it doesn’t fail the test. Leave empty for none.',
+    ...{ code: true, isLong: true, rows: 2 },
+  }),
   hold,
 })
 

@@ -125,6 +125,8 @@ export const plan = componentOf('BackupPlan', () => ({
   ...{ schedule: z.string(), zone: z.string() },
   ...{ keepLast: z.int(), keepDaily: z.int(), keepWeekly: z.int(), keepMonthly: z.int() },
   prove: z.enum(['each', 'weekly', 'never']),
+  /** SQLite files or folders that may be damaged without failing a test restore. */
+  acceptDamaged: z.array(z.string()),
   hold: z.enum(volumeHolds),
   nextTimes: z.array(time),
   dueAt: time.nullable(),

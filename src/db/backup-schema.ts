@@ -35,6 +35,8 @@ export const backupPlans = sqliteTable('backup_plans', {
   prove: text({ enum: ['each', 'weekly', 'never'] })
     .notNull()
     .default('weekly'),
+  /** SQLite files, or folders of them, that a proof may find damaged. */
+  acceptDamaged: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   hold: text({ enum: volumeHolds }).notNull().default('pause'),
   nextAt: time(),
   /** The last time that was due, and why no backup began then; null when one did. */

@@ -106,7 +106,7 @@ function judgePort({ port, by }: Listener): Judged {
   )
 }
 
-const blocked = (what: string, is: string, todo: string): Judged => ({
+export const blocked = (what: string, is: string, todo: string): Judged => ({
   ...wrong(what, is, todo),
   blocks: true,
 })

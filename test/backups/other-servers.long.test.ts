@@ -22,6 +22,7 @@ type Server = {
 }
 
 const mariadb = 'mariadb -uroot -p"$MARIADB_ROOT_PASSWORD" -h127.0.0.1 -N app -e'
+const postgresql = 'psql -XAtq -v ON_ERROR_STOP=1 -U davit -d app -c'
 const redis = 'export REDISCLI_AUTH="$REDIS_PASSWORD"; redis-cli'
 
 const servers: Server[] = [
@@ -35,6 +36,18 @@ const servers: Server[] = [
       asks: '    queries: { db: { database: app, sql: "SELECT code FROM orders WHERE id = 7" } }',
       answer: '8f14e45fceea167a5a36dedd4bea2543',
       spoil: `${mariadb} "UPDATE orders SET id = 5007 WHERE id = 7"`,
+    },
+  },
+  {
+    template: 'postgresql',
+    fill: `${postgresql} "CREATE TABLE orders AS SELECT n AS id, md5(n::text) AS code FROM generate_series(1, 5000) n"`,
+    count: `${postgresql} "SELECT count(*) FROM orders"`,
+    lose: `${postgresql} "DROP TABLE orders"`,
+    tables: [{ name: 'public.orders', rows: 5000 }],
+    query: {
+      asks: '    queries: { db: { database: app, sql: "SELECT code FROM orders WHERE id = 7" } }',
+      answer: '8f14e45fceea167a5a36dedd4bea2543',
+      spoil: `${postgresql} "UPDATE orders SET id = 5007 WHERE id = 7"`,
     },
   },
   {

@@ -135,6 +135,7 @@ test('what a plan can’t be is refused', async () => {
       zone: ['Mars/Base', '+02:00'],
       keepLast: [-1, 1001, 1.5, 'all'],
       prove: ['maybe'],
+      acceptDamaged: [['/data/app.db'], ['data/../app.db'], ['data//app.db'], [''], 7],
       hold: ['kill'],
     },
     schema: planForm,

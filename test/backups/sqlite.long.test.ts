@@ -93,6 +93,20 @@ with open('large.db', 'r+b') as file:
     file.write(os.urandom(4096))`)
   const { error } = await proven()
   expect(error).toContain('data/large.db')
+  const plan = { targetId, schedule: '0 3 1 1 *' }
+  for (const [acceptDamaged, isFine] of [
+    [['data/large.d', 'large.db'], false],
+    [['data/large.db'], true],
+    [['data'], true],
+  ]) {
+    const { status } = await root.put(`/services/${service.id}/backups/plan`, {
+      ...plan,
+      acceptDamaged,
+    })
+    expect(status).toBe(200)
+    expect((await proven()).error === null).toBe(isFine as boolean)
+  }
+  await root.delete(`/services/${service.id}/backups/plan`)
   await write(
     `os.remove('large.db'); open('cut.db', 'wb').write(b'SQLite format 3\\0 and no more')`,
   )

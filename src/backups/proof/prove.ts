@@ -13,6 +13,7 @@ import type { Contents } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import { proveDescription } from '../server/description.ts'
 import type { Restic } from '../restic/restic.ts'
+import { getPlan } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
 import { proveSqlite } from './sqlite.ts'
@@ -45,13 +46,14 @@ export async function prove(
   const rows: number[] = []
   for (const contents of backup.contents ?? [])
     rows.push(await proveDatabases(deps, proving, contents as Contents))
+  const accepted = getPlan(deps.db, backup.subjectId)?.acceptDamaged ?? []
   for (const { file, snapshot, bytes: size, volumes } of backup.files) {
     if (!volumes) continue
     let inFiles: number | null = null
     const found = await restic.measureVolumes({
       ...{ snapshot, signal },
       async databases(from, signal) {
-        inFiles = await proveSqlite(deps, from, { ownerId: backup.ownerId, log, signal })
+        inFiles = await proveSqlite(deps, from, { ownerId: backup.ownerId, accepted, log, signal })
       },
     })
     if (found !== size) throw differs(`${file} have ${bytes(found)} in place of ${bytes(size)}`)

@@ -9,6 +9,8 @@ import { passOn } from '../recipes/tool.ts'
 
 type Proving = {
   ownerId: string
+  /** Files and folders that may be damaged. */
+  accepted: string[]
   log: LogWriter
   signal: AbortSignal
 }
@@ -68,7 +70,7 @@ print(os.environ['DAVIT_END'], end='', flush=True)`
 export async function proveSqlite(
   deps: BackupDeps,
   from: AsyncIterable<Uint8Array>,
-  { ownerId, log, signal }: Proving,
+  { ownerId, accepted, log, signal }: Proving,
 ): Promise<number | null> {
   const chunks = from[Symbol.asyncIterator]()
   const first: IteratorResult<Uint8Array> = await chunks.next()
@@ -87,8 +89,10 @@ export async function proveSqlite(
   const take = (line: string) => {
     const opened = JSON.parse(line) as Opened
     sum += opened.rows
-    if (opened.wrong !== null) damaged ??= opened
-    if (++count <= maxLines) log.write(resultOf(opened))
+    const isAccepted = accepted.some((path) => isIn(opened.file, path))
+    if (opened.wrong !== null && !isAccepted) damaged ??= opened
+    const more = opened.wrong !== null && isAccepted ? ' The plan accepts that.' : ''
+    if (++count <= maxLines) log.write(resultOf(opened) + more)
   }
   const { exitCode, oomKilled, stderr } = await runForBackup(deps, {
     ...{ ownerId, image, does: 'sqlite', isOnline: false, isMarked: true, signal },
@@ -107,6 +111,9 @@ export async function proveSqlite(
   return sum
 }
 
+const isIn = (file: string, path: string) =>
+  file === path || file.startsWith(path.endsWith('/') ? path : `${path}/`)
+
 function resultOf({ file, tables, rows, wrong }: Opened) {
   if (wrong !== null) return `${file} can’t be used: ${wrong}`
   if (tables !== null)
@@ -115,7 +122,7 @@ function resultOf({ file, tables, rows, wrong }: Opened) {
 }
 
 /** Null when it can’t be pulled: the rest of a proof stands without it. */
-async function sqliteImage(deps: BackupDeps, { ownerId, log, signal }: Proving) {
+async function sqliteImage(deps: BackupDeps, { ownerId, log, signal }: Omit<Proving, 'accepted'>) {
   const { sqliteImage: image } = deps.config
   try {
     const onPull = () => log.write(`Pulling the image ${image}`)
@@ -131,5 +138,5 @@ const notSound = ({ file, wrong }: Opened) =>
   new Failure(
     'proof_sqlite',
     `The SQLite database ${file} can’t be used: ${wrong}. The log lists any others.`,
-    'If it was written to while it was copied, let the plan pause or stop the service. Otherwise it is damaged in the service, too: restore an earlier backup, or delete or rename it there if nothing needs it.',
+    'If it was written to while it was copied, let the plan pause or stop the service. Otherwise it is damaged in the service, too: restore an earlier backup. If nothing needs it, let the plan accept it, or delete it there.',
   )

@@ -19,7 +19,10 @@ exit ;;
 esac
 ${refillScript}`
 
-/** What a link leads to isn’t of the volume. A name with a line break would be taken for two lines. */
+/**
+ * Its volumes are at `_` and their names. What a link leads to isn’t of the volume. A name with a line break would be
+ * taken for two lines.
+ */
 export const measureScript = marked(`restic "$@" >&2 && cd ${volumesFolder} &&
 printf 'davit-bytes %s\\n' "$(find . -type f -exec cat {} + | wc -c)" >&2 && find . -type l -delete &&
 find . -type f \\( -name '*.db' -o -name '*.db3' -o -name '*.sqlite' -o -name '*.sqlite3' \\) ! -path '*
@@ -27,7 +30,7 @@ find . -type f \\( -name '*.db' -o -name '*.db3' -o -name '*.sqlite' -o -name '*
 [ "$(head -c 15 "$file")" = "SQLite format 3" ] || continue
 set -- "$file" "$file-wal" "$file-journal"
 for one; do [ -f "$one" ] || : >"$one"; done
-printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#.${volumesFolder}/}" && cat "$@" || exit
+printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#.${volumesFolder}/_}" && cat "$@" || exit
 done' sh {} +`)
 
 /** restic 0.14 has another name for it. */

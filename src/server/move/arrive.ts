@@ -1,12 +1,4 @@
-import {
-  chownSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs'
+import { chownSync, createWriteStream, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -57,14 +49,13 @@ export async function begin(layout: Layout, asked: Request<'begin'>, work: Work)
   removeRepositories(layout, { but: repository })
   writeFileAtomically(layout.settings, withSettings(settings, movedSettings(asked.settings)))
   const path = repositoryIn(layout, repository)
-  const isKept = existsSync(path)
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const isNew = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined
   await allowRestic(path)
   const of = { config: configOf(layout), instanceId, say: work.say }
   const restic = openMoved(of, { kind: 'directory', path, password })
   await restic.prepare(work)
   const resent = ({ message }: Error) => work.say(`An earlier try is sent again: ${message}`)
-  if (isKept) await restic.adopt(work).catch(resent)
+  if (!isNew) await restic.adopt(work).catch(resent)
   return restic
 }
 

@@ -1,5 +1,6 @@
-import { ok, wrong } from '../../doctor/finding.ts'
+import { ok } from '../../doctor/finding.ts'
 import { bytes, counted } from '../../web/units.ts'
+import { blocked } from '../judge.ts'
 import type { Judged } from '../judge.ts'
 import { sizeOf } from './contents.ts'
 import type { Group } from './contents.ts'
@@ -122,17 +123,9 @@ function judgeSpace(
   ]
   const byDisk = Map.groupBy(needed, ({ at }) => at?.disk)
   return [...byDisk.values()].flatMap((all) => {
-    const at = all[0]!.at
-    return at
-      ? judgeDisk(
-          host,
-          at,
-          Math.max(
-            0,
-            all.reduce((sum, { size }) => sum + size, 0),
-          ),
-        )
-      : []
+    const { at } = all[0]!
+    const need = all.reduce((sum, { size }) => sum + size, 0)
+    return at ? judgeDisk(host, at, Math.max(0, need)) : []
   })
 }
 
@@ -148,11 +141,6 @@ const judgeDisk = (
         `${folder} of ${host} has only ${bytes(free)} free, and ${bytes(need)} are needed`,
         'Use a larger disk there, or leave volumes out with --without.',
       )
-
-const blocked = (what: string, is: string, todo: string): Judged => ({
-  ...wrong(what, is, todo),
-  blocks: true,
-})
 
 /** Lists what is copied, one line each. */
 export function describeGroups(chosen: Group[], all: Group[]): string[] {

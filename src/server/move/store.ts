@@ -4,25 +4,17 @@ import { getRow } from '../../db/queries.ts'
 import { listRestored } from '../../db/restored.ts'
 import { deployments, environments, projects, services, users } from '../../db/schema.ts'
 import { getCurrent } from '../../environments/store.ts'
+import { namesOf } from '../store.ts'
 
 /** Everything that users have stored, by name: empty if no one has used the installation. */
-export const namesInUse = (db: Db) => [
-  ...db
-    .select({ name: users.email })
-    .from(users)
-    .all()
-    .map(({ name }) => `the user ${name}`),
-  ...db
-    .select({ name: projects.name })
-    .from(projects)
-    .all()
-    .map(({ name }) => `the project ${name}`),
-  ...db
-    .select({ name: services.name })
-    .from(services)
-    .all()
-    .map(({ name }) => `the service ${name}`),
-]
+export function namesInUse(db: Db) {
+  const { projects, services } = namesOf(db)
+  const people = db.select({ name: users.email }).from(users).all()
+  const listed = { user: people, project: projects, service: services }
+  return Object.entries(listed).flatMap(([what, all]) =>
+    all.map(({ name }) => `the ${what} ${name}`),
+  )
+}
 
 /** An app, by its environment's id, or a service. */
 export type Workload = {

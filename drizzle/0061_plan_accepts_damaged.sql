@@ -1,0 +1,1 @@
+ALTER TABLE `backup_plans` ADD `accept_damaged` text DEFAULT '[]' NOT NULL;
