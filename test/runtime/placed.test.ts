@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { EngineError } from '../../src/docker/index.ts'
 import type { Placement } from '../../src/db/schema.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { publishedAt, releaseAddresses, reservePort } from '../../src/runtime/endpoint-store.ts'
 import { listPlaces } from '../../src/runtime/routing-store.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
-import { listLiveInstances } from '../../src/runtime/store.ts'
+import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
@@ -37,7 +38,7 @@ async function twoServers() {
     return [{ ...made, options: { ...made.options, image } }]
   }
   const place = (placement: Placement | null) => Object.assign(s.workload, { placement })
-  return { ...s, other: engine, copies: () => copies, web, place }
+  return { ...s, otherDocker: docker, other: engine, copies: () => copies, web, place }
 }
 
 const networksOf = (engine: FakeEngine) =>
@@ -104,4 +105,24 @@ test('ports of a server are each one’s alone, and the last one is used again l
   const [place] = listPlaces(s.db, s.workload)
   expect(place).toMatchObject({ address: '198.51.100.2', port: 20_000 })
   expect(publishedAt(s.db, { ...all[0]!, serverId: firstServer })).toBeNull()
+})
+
+test('a cancel ends the copy of an image, and a server that can’t take it fails the start', async () => {
+  const s = await twoServers()
+  await s.roll('one', { components: s.web('one') })
+  const before = listLiveInstances(s.db, s.workload.id)
+  s.place({ server: second })
+  const cancel = new AbortController()
+  const left = () => [s.other.containers.size, listInstances(s.db, s.workload.id)]
+  s.otherDocker.loadImage = (_, { signal } = {}) =>
+    new Promise((_, reject) => {
+      signal!.addEventListener('abort', () => reject(signal!.reason))
+      cancel.abort(new Error('cancelled'))
+    })
+  const two = () => s.roll('two', { components: s.web('two'), signal: cancel.signal })
+  await expect(two()).rejects.toThrow('cancelled')
+  expect(left()).toEqual([0, before])
+  s.otherDocker.loadImage = () => Promise.reject(new EngineError(500, 'no space left on device'))
+  await expect(s.roll('two', { components: s.web('two') })).rejects.toThrow('no space left')
+  expect(left()).toEqual([0, before])
 })
