@@ -58,6 +58,7 @@ import { projectMap, mapRoutes } from './map/routes.tsx'
 import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
+import { server } from './servers/server.tsx'
 import { serviceRoutes } from './services/routes.tsx'
 import { askFirst } from './web/ask-first.tsx'
 import { csrfCheck } from './web/csrf.ts'
@@ -130,6 +131,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, invite))
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
+  app.route('/', resourceRoutes(deps, server))
   app.route('/', resourceRoutes(deps, target))
   app.route('/', resourceRoutes(deps, channel))
   app.route('/', eventRoutes(deps))

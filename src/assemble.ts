@@ -55,7 +55,7 @@ import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
 import { Starts } from './runs/starts.ts'
-import { Servers } from './servers/servers.ts'
+import { ServerEngines } from './servers/server-engines.ts'
 import { listServers } from './servers/store.ts'
 import { serviceJobs } from './services/state.ts'
 import { WatchedTraffic } from './traffic/watched.ts'
@@ -72,6 +72,8 @@ export type Overrides = Partial<{
   docker: Docker
   /** Those of other servers. */
   otherEngines: Docker[]
+  /** Connects to the engine of a server that joins or has joined. */
+  connectServer: typeof connectDocker
   git: Git
   setupCode: string | null
   /** Milliseconds between two polls of a watched container. */
@@ -95,6 +97,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     logDb = openLogDatabase(join(config.dataDir, 'logs.db')),
     docker = connectDocker({ host: config.dockerHost }),
     otherEngines = [],
+    connectServer = connectDocker,
     git = connectGit(config),
     /** The setup code for the first account; null when listening on loopback only. */
     setupCode = setupCodeFor(config),
@@ -157,10 +160,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   }
 
   const feed = new EngineFeed()
-  const servers = new Servers({ db, secrets, engines })
+  const serverEngines = new ServerEngines({ db, secrets, engines, connect: connectServer })
   const server = new ServerMeter(config, db)
   const usage = new UsagePoller({ observed, logDb }, { interval: usageInterval })
-  const watching = { feed, usage, server, servers }
+  const watching = { feed, usage, server, serverEngines }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })

@@ -31,10 +31,7 @@ const settings = z.object({
   DAVIT_PORT: whole('a port', { min: 0, max: 65535 }).default(3000),
   /** The public address, used for links, cookies and the Origin check. Default: as in the browser. */
   DAVIT_URL: publicUrl.optional(),
-  /**
-   * A domain whose names resolve to this server: Davit is at the domain itself, each environment at a
-   * name below it. Requests for names that are neither its nor DAVIT_URL's get 421.
-   */
+  /** A domain whose names resolve to this server: Davit is at it, each environment at a name below it. */
   DAVIT_DOMAIN: z
     .string()
     .transform((text) => canonicalHost(text) ?? '')
@@ -73,6 +70,8 @@ const settings = z.object({
       'must be an IPv4 network such as 10.201.0.0/16',
     )
     .default('10.201.0.0/16'),
+  /** The address at which other servers reach this one; without it none can join. */
+  DAVIT_CLUSTER_ADDRESS: z.ipv4('must be an IPv4 address').optional(),
   /** Private hosts (names, addresses, CIDRs) that Davit itself may connect to. */
   DAVIT_ALLOW_HOSTS: hostList,
   /** 1 allows file:// and plain paths as repositories: for trials and tests. */
@@ -217,6 +216,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     acceptTimeout: Math.min(10_000, (set.DAVIT_REQUEST_TIMEOUT * 1000 * 2) / 3),
     streamsPerUser: set.DAVIT_STREAMS_PER_USER,
     networkPool: set.DAVIT_NETWORK_POOL,
+    clusterAddress: set.DAVIT_CLUSTER_ADDRESS ?? null,
     allowHosts: set.DAVIT_ALLOW_HOSTS,
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,

@@ -183,7 +183,9 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     watchWorkloads(deps, services, { signal }),
     excludeEnded(deps, { signal }),
     deps.engines.keep((docker, until) => recoverTerminals({ ...deps, docker }, until), { signal }),
-    deps.engines.keep((docker, until) => deps.servers.watch(deps.feed, docker, until), { signal }),
+    deps.engines.keep((docker, until) => deps.serverEngines.watch(deps.feed, docker, until), {
+      signal,
+    }),
   ]
 }
 

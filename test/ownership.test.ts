@@ -30,6 +30,7 @@ const noIds = (): Ids => ({
   identity: Bun.randomUUIDv7(),
   container: '0'.repeat(64),
   registry: Bun.randomUUIDv7(),
+  server: Bun.randomUUIDv7(),
   channel: Bun.randomUUIDv7(),
   event: Bun.randomUUIDv7(),
   backup: Bun.randomUUIDv7(),

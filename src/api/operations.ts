@@ -28,6 +28,7 @@ import { operations as runs } from '../runs/json.ts'
 import { freeze } from '../deployments/freezes.tsx'
 import { schedule } from '../schedules/schedule.tsx'
 import { drain } from '../drains/drain.tsx'
+import { server } from '../servers/server.tsx'
 import { operations as services } from '../services/json.ts'
 import { operations as traffic } from '../traffic/json.ts'
 import { operations as health } from '../web/health.ts'
@@ -48,7 +49,17 @@ const slices: SliceOperations[] = [
   ...[services, backups, operationsOf(target), traffic, containers, git, operationsOf(gitSource)],
   ...[webhooks, operationsOf(registry), operationsOf(channel), notifications],
   ...[accounts, operationsOf(apiToken)],
-  ...[admin, operationsOf(invite), audit, cleanUp, health, metrics, docs, own],
+  ...[
+    admin,
+    operationsOf(invite),
+    operationsOf(server),
+    audit,
+    cleanUp,
+    health,
+    metrics,
+    docs,
+    own,
+  ],
 ]
 
 /** The tags of the document, in its order. */

@@ -30,6 +30,8 @@ export const actions = {
   'registry.added': 'added the registry',
   'registry.changed': 'changed the login of the registry',
   'registry.removed': 'removed the registry',
+  'server.added': 'added the server',
+  'server.removed': 'removed the server',
   'target.added': 'added the backup target',
   'target.changed': 'changed the backup target',
   'target.test': 'tested the backup target',
@@ -128,6 +130,7 @@ export type ObjectKind =
   | 'device'
   | 'source'
   | 'registry'
+  | 'server'
   | 'target'
   | 'channel'
   | 'event'

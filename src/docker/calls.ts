@@ -42,5 +42,14 @@ export { execPiped, runPiped } from './piped.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
+export {
+  beginSwarm,
+  getNode,
+  joinSwarm,
+  leaveSwarm,
+  removeNode,
+  swarmState,
+  workerToken,
+} from './swarm.ts'
 export { endLeftTerminals, openTerminal } from './terminal.ts'
 export { createVolume, listVolumes, removeVolume, volumeFolder } from './volumes.ts'

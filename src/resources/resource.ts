@@ -149,7 +149,7 @@ export type Resource<
     lists?: boolean
     note?: string
     /** Runs instead of deleting the row. */
-    run?: (deps: Deps, row: Stored) => void
+    run?: (deps: Deps, row: Stored) => Promise<void> | void
     /** What uses a row: its removal must be confirmed, or is refused without `without`. */
     users?: {
       list: (deps: Deps, row: Stored) => User[]

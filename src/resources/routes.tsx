@@ -174,7 +174,7 @@ export function resourceRoutes<
       ...{ action: `${to}/${row.id}`, from: crumb(c) },
     })
     if (refusal) return refusal
-    if (remove.run) remove.run(deps, row)
+    if (remove.run) await remove.run(deps, row)
     else deleteRow(db, table, row.id, noun)
     resource.stored?.(deps)
     audit(c, eventOf(past[remove.verb]), { object: auditOf(c, row) })

@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
-import type { Tx } from '../db/index.ts'
-import { servers } from '../db/schema.ts'
+import type { Db, Tx } from '../db/index.ts'
+import { countRows } from '../db/queries.ts'
+import { environments, instances, projects, servers, services } from '../db/schema.ts'
 
 type Row = InferSelectModel<typeof servers>
 
@@ -18,9 +19,11 @@ export function getServer(db: Pick<Tx, 'select'>, id: string) {
 
 const toServer = (row: Row) => ({ ...row, state: stateOf(row) })
 
-function stateOf({ lastSeenAt, isDraining }: Row) {
-  if (lastSeenAt) return 'away' as const
-  return isDraining ? ('draining' as const) : ('ready' as const)
+export const states = ['ready', 'draining', 'away'] as const
+
+export function stateOf({ lastSeenAt, isDraining }: Row): (typeof states)[number] {
+  if (lastSeenAt) return 'away'
+  return isDraining ? 'draining' : 'ready'
 }
 
 export const insertServer = (db: Tx, row: InferInsertModel<typeof servers>) =>
@@ -31,3 +34,35 @@ export const updateServer = (db: Tx, id: string, changes: Partial<Row>) =>
 
 export const deleteServer = (db: Tx, id: string) =>
   db.delete(servers).where(eq(servers.id, id)).run()
+
+export const countInstances = (db: Db, id: string) =>
+  countRows(db, instances, eq(instances.serverId, id))
+
+/** Apps and services with containers on it, also stopped ones. */
+export function listUsers(db: Db, id: string) {
+  const apps = db
+    .selectDistinct({
+      id: environments.id,
+      projectId: projects.id,
+      name: environments.name,
+      project: projects.name,
+    })
+    .from(instances)
+    .innerJoin(environments, eq(environments.id, instances.workloadId))
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(instances.serverId, id))
+    .all()
+  const others = db
+    .selectDistinct({ id: services.id, name: services.name })
+    .from(instances)
+    .innerJoin(services, eq(services.id, instances.workloadId))
+    .where(eq(instances.serverId, id))
+    .all()
+  return [
+    ...apps.map((app) => ({
+      href: `/projects/${app.projectId}/envs/${app.id}`,
+      name: `${app.project} ${app.name}`,
+    })),
+    ...others.map((one) => ({ href: `/services/${one.id}`, name: one.name })),
+  ]
+}

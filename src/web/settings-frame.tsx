@@ -180,6 +180,7 @@ const adminTabs = [
   { title: 'Activity', path: '/settings/activity', doc: 'deployments' },
   { title: 'Grants', path: '/settings/grants', doc: 'services#your-own-compose-file' },
   { title: 'Edge', path: '/settings/edge', doc: 'edge#who-serves' },
+  { title: 'Servers', path: '/settings/servers', doc: 'servers' },
   { title: 'Backups', path: '/settings/backups', doc: 'backups#davit-itself' },
   { title: 'Clean-up', path: '/settings/prune', doc: 'maintenance#clean-up-the-disk' },
   { title: 'Audit', path: '/settings/audit', doc: 'security' },

@@ -25,6 +25,7 @@ import { connect, resetByMail } from './connect.ts'
 import { changeDrains } from './drains.ts'
 import { changeSchedules, keepWatched } from './environment.ts'
 import { receive } from './receive.ts'
+import { joinable, joinAndLeave, ownServer } from './servers.ts'
 
 const provider = startProviderServer('github')
 const repository = provider.add({
@@ -40,6 +41,7 @@ afterAll(() => {
   silent.stop()
 })
 
+const config = { acceptTimeout: 60_000, clusterAddress: '10.0.0.1' }
 const password = 'correct horse battery staple'
 const repositoryUrl = 'https://git.example.com/team/other.git'
 const compose = `services:
@@ -65,7 +67,7 @@ type Step = {
 }
 
 test('every answer is what the document says, and every body that it takes', async () => {
-  const t = testApp(
+  const t: TestApp = testApp(
     {
       DAVIT_REGISTRATION: 'invite',
       DAVIT_URL: 'http://davit.example.net',
@@ -73,9 +75,8 @@ test('every answer is what the document says, and every body that it takes', asy
       DAVIT_OAUTH_CLIENT_ID: 'davit',
       DAVIT_OAUTH_CLIENT_SECRET: 'hush',
     },
-    { config: { acceptTimeout: 60_000 }, openRestic: slowRestic() },
+    { config, openRestic: slowRestic(), ...joinable(() => t) },
   )
-  t.faults.checkRegistry = () => Promise.resolve()
   t.deps.git.listRefs = async () => `${'a'.repeat(40)}\trefs/heads/main\n` // its provider has no git
   const ada = t.logInAsAdmin('ada@example.com')
   const { bodyErrors, answerErrors } = comparison(await readDocument(ada))
@@ -246,8 +247,8 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
 
   const { items: invites } = (await ada.get('/settings/invites')).json
   await call('DELETE /settings/invites/:id', { path: `/settings/invites/${invites[0].id}` })
-  const { url } = await call('POST /settings/invites')
-  const invite = new URL(url).searchParams.get('invite')
+  await joinAndLeave(call)
+  const invite = new URL((await call('POST /settings/invites')).url).searchParams.get('invite')
   const client = t.logIn('bob@example.com')
   const bob = { email: 'new@example.com', password }
   const user = await call('POST /auth/register', { client, body: { ...bob, invite } })
@@ -276,6 +277,7 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
 /** Everything of a user, with a provider that answers, containers that run, and lines of logs. */
 async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   const ids = await everything(t, ada)
+  ownServer(t)
   await withPromotable(t, ada, ids)
   const line = { time: Date.now(), stream: 'stdout', text: 'hello' } as const
   const deployment = findDeployment(t.db, { id: ids.deployment, projectId: ids.project })

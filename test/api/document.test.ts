@@ -43,6 +43,7 @@ const forPeople = [
   'GET /settings/invites/new',
   'GET /settings/git/:id/edit',
   'GET /settings/registries/new',
+  'GET /settings/servers/new',
   'GET /settings/registries/:id/edit',
   'GET /settings/targets/new',
   'GET /settings/targets/:id/edit',

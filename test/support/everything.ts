@@ -1,3 +1,4 @@
+import { firstServer } from '../../src/platform/root.ts'
 import { insertDomain } from '../../src/addresses/store.ts'
 import { insertBackup } from '../../src/backups/store.ts'
 import { insertIdentity } from '../../src/accounts/identity-store.ts'
@@ -33,6 +34,7 @@ export type Ids = Record<
   | 'source'
   | 'delivery'
   | 'registry'
+  | 'server'
   | 'target'
   | 'channel'
   | 'event'
@@ -209,6 +211,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     invite: Bun.randomUUIDv7(), // only an admin can have one
     identity: identity.id,
     registry: registry.id,
+    server: firstServer,
     target: target.id,
     channel: channel.id,
     event: event!.id,
@@ -245,6 +248,7 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'
+  if (path.startsWith('/settings/servers/')) return 'server'
   if (path.startsWith('/settings/targets/')) return 'target'
   if (path.startsWith('/settings/channels/')) return 'channel'
   if (path.startsWith('/settings/events/')) return 'event'

@@ -200,6 +200,8 @@ export const ownedRoutes: Record<
   'GET /containers/:id/usage': { id: 'container' },
   'POST /containers/:id/stop': { id: 'container' },
   'POST /containers/:id/restart': { id: 'container' },
+  'GET /settings/servers/:id': 'admin',
+  'DELETE /settings/servers/:id': 'admin',
   'GET /settings/invites/:id': 'admin',
   'DELETE /settings/invites/:id': 'admin',
   'POST /settings/activity/deployments/:id/cancel': 'admin',

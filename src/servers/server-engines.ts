@@ -1,19 +1,22 @@
 import type { Db } from '../db/index.ts'
-import { connectDocker } from '../docker/index.ts'
+import type { connectDocker } from '../docker/index.ts'
 import type { Docker, EngineFeed, Engines } from '../docker/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { deleteServer, getServer, listServers, updateServer } from './store.ts'
 import type { Server } from './store.ts'
 
-type ServersDeps = { db: Db; secrets: Secrets; engines: Engines }
+type ServersDeps = { db: Db; secrets: Secrets; engines: Engines; connect: typeof connectDocker }
 
 const sealedFor = (id: string) => `server ${id} key`
 
 /** The other servers, from the database to their engines. */
-export class Servers {
+export class ServerEngines {
   readonly #deps: ServersDeps
+  /** One joins or leaves at a time: the first begins the swarm, and the last ends it. */
+  readonly turn = new Semaphore(1)
 
   constructor(deps: ServersDeps) {
     this.#deps = deps
@@ -36,15 +39,19 @@ export class Servers {
     if (!ssh || !hostKey || !privateKey) return null
     try {
       const login = { hostKey, privateKey: this.#deps.secrets.open(privateKey, sealedFor(id)) }
-      return connectDocker({ host: ssh, serverId: id, login })
+      return this.connectTo({ host: ssh, serverId: id, login })
     } catch {
       journal.warn('the key of a server can no longer be read', { server: name })
       return null
     }
   }
 
+  connectTo(options: Parameters<typeof connectDocker>[0]) {
+    return this.#deps.connect(options)
+  }
+
   /** Nothing is asked of it any more. What runs there goes on. */
-  remove({ id }: Server) {
+  remove({ id }: Pick<Server, 'id'>) {
     deleteServer(this.#deps.db, id)
     this.#deps.engines.remove({ serverId: id })
   }

@@ -1,0 +1,86 @@
+import type { Abortable, Engine } from './engine.ts'
+import { EngineError } from './failures.ts'
+import { isStatus, orNull, unlessMissing } from './refusals.ts'
+
+type Info = {
+  ID: string
+  Name: string
+  LiveRestoreEnabled?: boolean
+  Plugins: { Network: string[] | null }
+  Swarm: { LocalNodeState: string; NodeID: string; NodeAddr: string; ControlAvailable: boolean }
+}
+
+/** Swarm connects engines: membership and networks across them. Davit uses neither its services nor its updater. */
+export async function swarmState(engine: Engine, { signal }: Abortable = {}) {
+  const info = await engine.request<Info>('GET', '/info', { signal })
+  const { LocalNodeState, NodeID, NodeAddr, ControlAvailable } = info.Swarm
+  return {
+    /** Of the engine; in copies of a machine it is the same. */
+    engineId: info.ID,
+    hostname: info.Name,
+    isMember: LocalNodeState !== 'inactive',
+    isManager: ControlAvailable,
+    nodeId: NodeID,
+    /** Where the other members reach it; empty outside of a swarm. */
+    address: NodeAddr,
+    hasOverlay: info.Plugins.Network?.includes('overlay') ?? false,
+    hasLiveRestore: info.LiveRestoreEnabled ?? false,
+  }
+}
+
+const listening = (address: string) => ({
+  ListenAddr: `${address}:2377`,
+  AdvertiseAddr: address,
+  DataPathAddr: address,
+})
+
+export const beginSwarm = (engine: Engine, { address, signal }: { address: string } & Abortable) =>
+  engine.request<string>('POST', '/swarm/init', { body: listening(address), signal })
+
+/** Lets a member into the swarm of a manager, as a worker. */
+export async function joinSwarm(
+  engine: Engine,
+  {
+    address,
+    manager,
+    token,
+    signal,
+  }: { address: string; manager: string; token: string } & Abortable,
+) {
+  const body = { ...listening(address), RemoteAddrs: [`${manager}:2377`], JoinToken: token }
+  await engine.request('POST', '/swarm/join', { body, signal })
+}
+
+/** The secret that lets a worker in. */
+export async function workerToken(engine: Engine, { signal }: Abortable = {}) {
+  const { JoinTokens } = await engine.request<{ JoinTokens: { Worker: string } }>('GET', '/swarm', {
+    signal,
+  })
+  return JoinTokens.Worker
+}
+
+const notMember = 503
+
+/** Also when it is the last manager, whose swarm ends with that. */
+export async function leaveSwarm(engine: Engine, { signal }: Abortable = {}) {
+  await engine
+    .request('POST', '/swarm/leave', { query: { force: true }, signal })
+    .catch((error) => {
+      if (!(error instanceof EngineError) || !isStatus(error, notMember)) throw error
+    })
+}
+
+/** Null when the swarm of this manager doesn’t have it. */
+export async function getNode(engine: Engine, id: string, { signal }: Abortable = {}) {
+  const path = `/nodes/${encodeURIComponent(id)}`
+  const node = await orNull(engine.request<{ Status: { State: string } }>('GET', path, { signal }))
+  return node && { isReady: node.Status.State === 'ready' }
+}
+
+export const removeNode = (engine: Engine, id: string, { signal }: Abortable = {}) =>
+  unlessMissing(
+    engine.request('DELETE', `/nodes/${encodeURIComponent(id)}`, {
+      query: { force: true },
+      signal,
+    }),
+  )

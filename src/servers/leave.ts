@@ -1,0 +1,32 @@
+import { labelFilter } from '../docker/labels.ts'
+import type { Engines } from '../docker/index.ts'
+import { AppError } from '../platform/errors.ts'
+import { firstServer } from '../platform/root.ts'
+import type { JoinDeps } from './join.ts'
+import { deleteServer, getServer, listServers } from './store.ts'
+import type { Server } from './store.ts'
+
+export type LeaveDeps = JoinDeps & { engines: Engines; instanceId: string }
+
+/** Undoes the join, also when it was interrupted before. The last one ends a swarm that Davit began. */
+export async function removeServer(deps: LeaveDeps, server: Pick<Server, 'id' | 'nodeId'>) {
+  const { db, docker, engines, instanceId, serverEngines } = deps
+  if (server.id === firstServer) throw new AppError('conflict', 'Davit itself runs on this server.')
+  using _ = await serverEngines.turn.acquire()
+  const known = engines.all.find(({ serverId }) => serverId === server.id)
+  const there = known && !engines.isAway(known) ? known : null
+  const labels = labelFilter(instanceId)
+  const volumes = (await there?.listVolumes({ labels })) ?? []
+  if (volumes.length > 0)
+    throw new AppError(
+      'conflict',
+      `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
+    )
+  await there?.leaveSwarm()
+  await docker.removeNode(server.nodeId)
+  serverEngines.remove(server)
+  const [own, ...others] = listServers(db)
+  if (!own || others.length > 0) return
+  if (getServer(db, firstServer)?.hasBegunSwarm) await docker.leaveSwarm()
+  deleteServer(db, firstServer)
+}

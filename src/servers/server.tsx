@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { servers } from '../db/schema.ts'
+import { firstServer } from '../platform/root.ts'
+import { rowJson } from '../resources/json.ts'
+import { resource } from '../resources/resource.ts'
+import { block, line, whole } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
+import { Ago } from '../web/times.tsx'
+import { bytes, counted } from '../web/units.ts'
+import { joinServer, whyNoServers } from './join.ts'
+import { removeServer } from './leave.ts'
+import type { LeaveDeps } from './leave.ts'
+import { countInstances, listUsers, stateOf, states } from './store.ts'
+
+const hostAddress = z
+  .ipv4('must be an IPv4 address such as 10.0.0.12.')
+  .refine(
+    (text) => !/^(0|127|22[4-9]|2[3-5]\d)\./.test(text),
+    'must be one that other servers reach.',
+  )
+
+/** Accepted as soon as it means something. */
+const notYet = z.never('can’t be set yet.').optional()
+
+const form = z.object({
+  roles: notYet,
+  labels: notYet,
+  name: field(
+    line('a name', { max: 60 }).regex(
+      /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+      'must be lower-case letters, digits and hyphens.',
+    ),
+    { label: 'Name', code: true, isNarrow: true },
+  ),
+  address: field(hostAddress, {
+    label: 'Address',
+    placeholder: '10.0.0.12',
+    hint: 'Where this server reaches it, best in a private network.',
+    code: true,
+    isNarrow: true,
+  }),
+  sshUser: field(
+    line('a user', { max: 64 }).regex(
+      /^[A-Za-z0-9_][\w.-]*$/,
+      'must be a user name of letters, digits, dots and hyphens.',
+    ),
+    { label: 'User', hint: 'Of its ssh, who may use Docker.', code: true, isNarrow: true },
+  ),
+  sshPort: field(whole('a port', { min: 1, max: 65_535 }).nullish(), {
+    label: 'Port',
+    hint: 'Leave empty for 22.',
+    inputmode: 'numeric',
+    isNarrow: true,
+  }),
+  sshKey: field(block('a private key', { max: 20_000 }).min(1, 'must be a private key.'), {
+    label: 'Private key',
+    isLong: true,
+    secret: true,
+    code: true,
+    placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
+    hint: 'Of OpenSSH, without a passphrase. Make one for this, and put its public key into the user’s authorized_keys.',
+  }),
+  hostKey: field(
+    line('a host key', { max: 2000 }).regex(
+      /^[\w@.-]+ [A-Za-z0-9+/]+={0,3}( .*)?$/,
+      'must be a type and a key, as in /etc/ssh/ssh_host_ed25519_key.pub.',
+    ),
+    {
+      label: 'Host key',
+      placeholder: 'ssh-ed25519 AAAA…',
+      hint: 'The line in /etc/ssh/ssh_host_ed25519_key.pub there. No other server is trusted with the key above.',
+      code: true,
+    },
+  ),
+})
+
+const shownState = { ready: 'Ready', draining: 'Draining', away: 'Away' }
+
+/** Davit’s own server is listed as soon as there is another. */
+export const server = resource({
+  kind: 'server',
+  plural: 'the servers',
+  path: '/settings/servers',
+  title: 'Servers',
+  part: 'Administration',
+  table: servers,
+  adminOnly: true,
+  json: rowJson(
+    'Server',
+    servers,
+    ['name', 'address', 'engine', 'cpus', 'memoryMb', 'lastSeenAt'],
+    () => ({
+      state: z.enum(states),
+      roles: z.array(z.enum(['apps', 'builds', 'edge'])),
+      labels: z.record(z.string(), z.string()),
+      /** Containers of apps and services. */
+      instances: z.int(),
+    }),
+  ),
+  about:
+    'The machines whose Docker Davit uses. They are one Docker Swarm as soon as there are two.',
+  empty: {
+    title: 'One server',
+    text: 'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
+  },
+  see: ({ db }: LeaveDeps, row) => ({
+    ...row,
+    state: stateOf(row),
+    instances: countInstances(db, row.id),
+  }),
+  row: ({ id, name, address, engine, cpus, memoryMb, state, lastSeenAt }) => ({
+    name,
+    isKept: id === firstServer,
+    tags: [shownState[state]],
+    facts: [
+      id === firstServer && 'Davit runs here',
+      address,
+      `Docker ${engine}`,
+      counted(cpus, 'processor'),
+      bytes(memoryMb * 2 ** 20),
+      lastSeenAt && (
+        <>
+          last seen <Ago at={lastSeenAt} />
+        </>
+      ),
+    ],
+  }),
+  create: {
+    verb: 'Add',
+    note: '; it joins at once, over ssh',
+    submit: 'Check and add',
+    form: () => form,
+    off: ({ config }) => whyNoServers(config),
+    make: async (deps, c, input) => ({ id: await joinServer(deps, input, c.req.raw.signal) }),
+    details: ({ address }) => ({ address }),
+  },
+  remove: {
+    verb: 'Remove',
+    warning: 'It leaves the swarm. Other containers on it keep running.',
+    users: { list: ({ db }, { id }) => listUsers(db, id) },
+    run: removeServer,
+  },
+})

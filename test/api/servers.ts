@@ -1,0 +1,41 @@
+import type { Overrides } from '../../src/assemble.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { insertServer } from '../../src/servers/store.ts'
+import type { TestApp } from '../support/app.ts'
+
+const member = {
+  ...{ engineId: 'two', hostname: 'two', isMember: false, isManager: false, nodeId: 'two' },
+  ...{ address: '10.0.0.2', hasOverlay: true, hasLiveRestore: false },
+}
+
+/** What tests of all routes are built with: a server can join, though there is none. */
+export const joinable = (t: () => TestApp): Overrides => ({
+  connectServer: ({ serverId = '' } = {}) => ({
+    ...t().docker,
+    serverId,
+    info: async () => ({ ...(await t().docker.info()), version: '28.5.2' }),
+    swarmState: async () => member,
+    joinSwarm: async () => {},
+  }),
+})
+
+type Call = (route: string, step?: { body?: object; path?: string }) => Promise<{ id: string }>
+
+export async function joinAndLeave(call: Call) {
+  const key = { sshUser: 'davit', sshKey: 'a key', hostKey: 'ssh-ed25519 AAAA' }
+  const body = { name: 'two', address: '10.0.0.2', ...key }
+  const { id } = await call('POST /settings/servers', { body })
+  await call('DELETE /settings/servers/:id', { path: `/settings/servers/${id}` })
+}
+
+/** Davit's own server, in a swarm of its own; and registries let everyone in. */
+export function ownServer({ db, faults }: TestApp) {
+  const own = { ...member, engineId: 'one', hostname: 'one', isMember: true, isManager: true }
+  faults.checkRegistry = () => Promise.resolve()
+  faults.swarmState = async () => own
+  faults.workerToken = async () => 'token'
+  faults.getNode = async () => ({ isReady: true })
+  faults.removeNode = async () => true
+  const facts = { engine: '28.5.2', cpus: 2, memoryMb: 2048, nodeId: 'one' }
+  insertServer(db, { id: firstServer, name: 'one', address: '10.0.0.1', ...facts })
+}

@@ -1,0 +1,263 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { insertInstance } from '../../src/runtime/store.ts'
+import type { Docker } from '../../src/docker/index.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { resume } from '../../src/serve.ts'
+import { listServers } from '../../src/servers/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
+import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+
+type State = Awaited<ReturnType<Docker['swarmState']>>
+type Info = Awaited<ReturnType<Docker['info']>>
+
+/** What each of a machine's calls changed, in order, and where its next call fails. */
+class Machine {
+  calls: string[] = []
+  failing = ''
+  info: Partial<Info> = {}
+  state: State
+  nodes = new Map<string, boolean>()
+  unreachable: Error | null = null
+  readonly engine = new FakeEngine(realClock)
+
+  constructor(hostname: string) {
+    this.state = {
+      ...{ engineId: hostname, hostname, isMember: false, isManager: false, nodeId: '' },
+      ...{ address: '', hasOverlay: true, hasLiveRestore: false },
+    }
+  }
+
+  #change(call: string, work: () => void) {
+    this.calls.push(call)
+    if (this.failing === call) throw new Failure('engine_unreachable', 'It is away.', 'Wait.')
+    work()
+  }
+
+  docker(): Docker {
+    const fake = fakeDocker(this.engine, atOnce)
+    const { info } = fake
+    const own: Partial<Docker> = {
+      swarmState: async () => {
+        if (this.unreachable) throw this.unreachable
+        return { ...this.state }
+      },
+      info: async () => ({ ...(await info()), version: '28.5.2', ...this.info }),
+      beginSwarm: async ({ address }) => {
+        this.#change('begin', () => {
+          Object.assign(this.state, { isMember: true, isManager: true, nodeId: 'own', address })
+        })
+        return 'own'
+      },
+      workerToken: async () => 'SWMTKN',
+      joinSwarm: async ({ address, manager, token }) =>
+        this.#change('join', () => {
+          expect([manager, token]).toEqual(['10.0.0.1', 'SWMTKN'])
+          Object.assign(this.state, { isMember: true, nodeId: `node ${address}`, address })
+        }),
+      leaveSwarm: async () =>
+        this.#change('leave', () => {
+          Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
+        }),
+      getNode: async (id) => (this.nodes.has(id) ? { isReady: this.nodes.get(id)! } : null),
+      removeNode: async (id) => {
+        this.#change(`remove ${id}`, () => this.nodes.delete(id))
+        return true
+      },
+    }
+    return Object.assign(fake, own)
+  }
+}
+
+const key = { sshUser: 'davit', sshKey: 'a secret key', hostKey: 'ssh-ed25519 AAAA root@two' }
+const two = { name: 'two', address: '10.0.0.2', ...key }
+
+function twoMachines({ address = '10.0.0.1' } = {}) {
+  const [own, other] = [new Machine('one'), new Machine('other')]
+  own.nodes.set('node 10.0.0.2', true)
+  const asked: object[] = []
+  const t = simulatedApp(address ? { DAVIT_CLUSTER_ADDRESS: address } : {}, {
+    docker: own.docker(),
+    connectServer: (options = {}) => {
+      asked.push(options)
+      other.engine.serverId = options.serverId!
+      return other.docker()
+    },
+  })
+  const root = t.logInAsAdmin()
+  const add = (body: object = {}) => root.post('/settings/servers', { ...two, ...body })
+  return { ...{ t, root, own, other, asked, add } }
+}
+
+const nothingChanged = ({ t, own, other }: ReturnType<typeof twoMachines>) => {
+  expect(listServers(t.db)).toEqual([])
+  expect([own.state.isMember, other.state.isMember]).toEqual([false, false])
+  expect(t.engines.all).toHaveLength(1)
+}
+
+test('with one server the list is empty, and nothing can join without an address', async () => {
+  const s = twoMachines({ address: '' })
+  expect((await s.root.get('/settings/servers')).json.items).toEqual([])
+  expect((await s.root.page('/settings/servers')).text).toContain('DAVIT_CLUSTER_ADDRESS')
+  expect(await s.add()).toMatchObject({ status: 409 })
+  expect(s.asked).toEqual([])
+  nothingChanged(s)
+})
+
+test('a server joins, is shown with Davit’s own, and leaves; the swarm ends with the last one', async () => {
+  const s = twoMachines()
+  const { t, root, own, other } = s
+  const added = await s.add({ sshPort: 2222 })
+  expect(added.status).toBe(201)
+  const expected = { name: 'two', address: '10.0.0.2', engine: '28.5.2', cpus: 2, roles: ['apps'] }
+  expect(added.json).toMatchObject({ ...expected, state: 'away', instances: 0 })
+  const login = { privateKey: 'a secret key', hostKey: 'AAAA' }
+  expect(s.asked[0]).toEqual({ host: 'ssh://davit@10.0.0.2:2222', serverId: added.json.id, login })
+  const stop = new AbortController()
+  const background = resume(t.deps, { signal: stop.signal })
+  onTestFinished(async () => {
+    stop.abort()
+    await Promise.allSettled(background)
+  })
+  await until(() => listServers(t.db)[1]!.state === 'ready')
+
+  const { items } = (await root.get('/settings/servers')).json
+  expect(items).toMatchObject([{ name: 'two', state: 'ready' }, { name: 'one' }])
+  const page = (await root.page('/settings/servers')).text
+  const stored = JSON.stringify(t.db.$client.query('SELECT * FROM servers').all())
+  for (const text of [added.text, page, stored]) expect(text).not.toContain('a secret key')
+
+  expect(await root.delete(`/settings/servers/${firstServer}`)).toMatchObject({ status: 409 })
+  expect(await root.delete(`/settings/servers/${added.json.id}`)).toMatchObject({ status: 200 })
+  expect(own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
+  expect(other.calls).toEqual(['join', 'leave'])
+  nothingChanged(s)
+})
+
+test.each<[string, string, (s: ReturnType<typeof twoMachines>) => object | void]>([
+  ['an old Docker', 'address', ({ other }) => void (other.info.version = '24.0.9')],
+  ['a rootless Docker', 'address', ({ other }) => void (other.info.rootless = true)],
+  ['another architecture', 'address', ({ other }) => void (other.info.arch = 'arm64')],
+  ['another time', 'address', ({ other }) => void (other.info.time = new Date(0))],
+  ['no overlay', 'address', ({ other }) => void (other.state.hasOverlay = false)],
+  ['live-restore', 'address', ({ other }) => void (other.state.hasLiveRestore = true)],
+  ['Davit’s own Docker', 'address', ({ other }) => void (other.state.engineId = 'one')],
+  ['no connection', 'address', ({ other }) => void (other.unreachable = failed('ECONNREFUSED'))],
+  ['another host key', 'hostKey', ({ other }) => void (other.unreachable = failed('Host denied'))],
+  [
+    'a key that opens nothing',
+    'sshKey',
+    ({ other }) =>
+      void (other.unreachable = failed('All configured authentication methods failed')),
+  ],
+  [
+    'a broken key',
+    'sshKey',
+    ({ other }) => void (other.unreachable = failed('Cannot parse privateKey')),
+  ],
+  ['a name as address', 'address', () => ({ address: 'two.example.com' })],
+  ['a loopback address', 'address', () => ({ address: '127.0.0.1' })],
+  ['a name with quotes', 'name', () => ({ name: '"two"' })],
+  ['an option as user', 'sshUser', () => ({ sshUser: '-oProxyCommand=x' })],
+  ['a port beyond all', 'sshPort', () => ({ sshPort: 70_000 })],
+  ['no host key', 'hostKey', () => ({ hostKey: 'AAAA' })],
+  ['a role that does nothing', 'roles', () => ({ roles: ['edge'] })],
+])('%s is refused at its field before anything is changed', async (_, name, prepare) => {
+  const s = twoMachines()
+  const answer = await s.add(prepare(s) ?? {})
+  expect(answer.status).toBe(422)
+  expect(answer.json.errors).toMatchObject([{ field: name }])
+  nothingChanged(s)
+  expect([...s.own.calls, ...s.other.calls]).toEqual([])
+})
+
+const failed = (message: string) =>
+  new Failure('engine_unreachable', 'It can’t be reached.', 'Wait.', { cause: new Error(message) })
+
+test('a member of another swarm is refused; one that a killed Davit left in ours joins again', async () => {
+  const s = twoMachines()
+  Object.assign(s.other.state, { isMember: true, nodeId: 'foreign' })
+  expect((await s.add()).json.errors).toMatchObject([{ field: 'address' }])
+  expect(s.other.calls).toEqual([])
+
+  Object.assign(s.own.state, {
+    isMember: true,
+    isManager: true,
+    nodeId: 'own',
+    address: '10.0.0.1',
+  })
+  s.own.nodes.set('foreign', true)
+  expect((await s.add()).status).toBe(201)
+  expect(s.other.calls).toEqual(['leave', 'join'])
+  expect(s.own.nodes.has('foreign')).toBe(false)
+})
+
+test.each(['begin', 'join'])('a join that fails at %s is undone', async (step) => {
+  const s = twoMachines()
+  s.own.failing = s.other.failing = step
+  expect((await s.add()).status).toBeGreaterThanOrEqual(500)
+  nothingChanged(s)
+  s.own.failing = s.other.failing = ''
+  expect((await s.add()).status).toBe(201)
+})
+
+test('a name or address that is there is a conflict', async () => {
+  const s = twoMachines()
+  expect((await s.add({ name: 'one' })).json.errors).toMatchObject([{ field: 'name' }])
+  expect((await s.add({ address: '10.0.0.1' })).json.errors).toMatchObject([{ field: 'address' }])
+  nothingChanged(s)
+  await s.add()
+  for (const [field, body] of Object.entries({
+    name: { address: '10.0.0.3' },
+    address: { name: 'three' },
+  })) {
+    const answer = await s.add(body)
+    expect(answer).toMatchObject({ status: 409, json: { errors: [{ field }] } })
+  }
+})
+
+test('a swarm of the operator’s own is used, and stays', async () => {
+  const s = twoMachines()
+  Object.assign(s.own.state, {
+    isMember: true,
+    isManager: true,
+    nodeId: 'own',
+    address: '10.0.0.1',
+  })
+  const { id } = (await s.add()).json
+  s.t.engines.setAway({ serverId: id }, false)
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect(s.own.calls).toEqual(['remove node 10.0.0.2'])
+  expect(listServers(s.t.db)).toEqual([])
+})
+
+test('a server isn’t removed while an app is on it, and is once it is dead and empty', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  const project = (await s.root.post('/projects', { name: 'site', repositoryUrl })).json
+  const [env] = (await s.root.get(`/projects/${project.id}/envs`)).json.items
+  const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
+  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
+  insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+  const refused = await s.root.delete(`/settings/servers/${id}?confirm=1&force=1`)
+  expect(refused.status).toBe(409)
+  expect(refused.text).toContain('site')
+
+  s.t.db.$client.run('DELETE FROM instances')
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect(s.other.calls).toEqual(['join'])
+  expect(s.own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
+})
+
+const repositoryUrl = 'https://git.example.com/team/site.git'
+
+test('a server whose key can’t be read any more can be removed', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  s.t.engines.remove({ serverId: id }) // as after a start without its key
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  nothingChanged({ ...s, other: s.own })
+})
