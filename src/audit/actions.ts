@@ -31,6 +31,8 @@ export const actions = {
   'registry.changed': 'changed the login of the registry',
   'registry.removed': 'removed the registry',
   'server.added': 'added the server',
+  'server.drain': 'drained the server',
+  'server.activate': 'activated the server',
   'server.removed': 'removed the server',
   'target.added': 'added the backup target',
   'target.changed': 'changed the backup target',

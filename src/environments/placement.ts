@@ -6,10 +6,9 @@ import type { Project } from '../projects/store.ts'
 import type { ServerList } from '../runtime/on-engine.ts'
 import { isNamed } from '../runtime/placement.ts'
 import type { Server } from '../runtime/placement.ts'
+import { label } from '../servers/store.ts'
 import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
-
-const label = { key: /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/, value: /^[\w.-]{0,63}$/ }
 
 const rule = 'must be the name of a server, or labels such as zone=east.'
 

@@ -24,6 +24,7 @@ export type Joining = {
   sshPort?: number | null | undefined
   sshKey: string
   hostKey: string
+  labels: Record<string, string>
 }
 
 /** Milliseconds until a member that joined must be ready, and those between two looks. */
@@ -47,7 +48,7 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
   const off = whyNoServers(config)
   if (off) throw new AppError('conflict', off)
   using _ = await serverEngines.turn.acquire(signal)
-  const { name, address, sshUser, sshPort, sshKey, hostKey } = joining
+  const { name, address, labels, sshUser, sshPort, sshKey, hostKey } = joining
   const own = await docker.swarmState({ signal })
   refuseKnown(deps, joining, own.hostname)
   const id = newId()
@@ -67,7 +68,7 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
     undo.defer(async () => void (await docker.removeNode(nodeId)))
     await untilReady(docker, nodeId)
     const facts = { engine: info.version, ...sizeOf(info), nodeId }
-    const row = { ...facts, id, name, address, ssh, hostKey: login.hostKey }
+    const row = { ...facts, id, name, address, labels, ssh, hostKey: login.hostKey }
     const privateKey = serverEngines.seal(id, sshKey)
     serverEngines.open(insertServer(db, { ...row, privateKey, lastSeenAt: new Date() }))
     return id

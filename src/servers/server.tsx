@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { servers } from '../db/schema.ts'
+import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { block, line, whole } from '../web/fields.ts'
+import { block, line, pairs, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
-import { countInstances, listUsers, stateOf, states } from './store.ts'
+import { countInstances, label, listUsers, stateOf, states, updateServer } from './store.ts'
 
 const hostAddress = z
   .ipv4('must be an IPv4 address such as 10.0.0.12.')
@@ -19,12 +20,14 @@ const hostAddress = z
     'must be one that other servers reach.',
   )
 
-/** Accepted as soon as it means something. */
-const notYet = z.never('can’t be set yet.').optional()
+const labelKey = z.string().regex(label.key, 'must have keys of letters, digits, dots and hyphens.')
+const badLabel = 'must have values of letters, digits, dots and hyphens.'
+const hasLabelValues = (labels: Record<string, string>) =>
+  Object.values(labels).every((value) => label.value.test(value))
 
 const form = z.object({
-  roles: notYet,
-  labels: notYet,
+  /** Accepted as soon as there is a choice. */
+  roles: z.never('can’t be chosen yet: every server runs apps.').optional(),
   name: field(
     line('a name', { max: 60 }).regex(
       /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
@@ -38,6 +41,13 @@ const form = z.object({
     hint: 'Where this server reaches it, best in a private network.',
     code: true,
     isNarrow: true,
+  }),
+  labels: field(pairs(labelKey, { max: 20 }).refine(hasLabelValues, badLabel).default({}), {
+    label: 'Labels',
+    isLong: true,
+    code: true,
+    placeholder: 'zone=east',
+    hint: 'One KEY=value per line, by which environments can be placed.',
   }),
   sshUser: field(
     line('a user', { max: 64 }).regex(
@@ -74,6 +84,12 @@ const form = z.object({
   ),
 })
 
+/** Apps without a placement run on Davit’s own server. */
+function setDraining({ db }: LeaveDeps, { id }: { id: string }, isDraining: boolean) {
+  if (id === firstServer) throw new AppError('conflict', 'Davit’s own server can’t be drained.')
+  updateServer(db, id, { isDraining })
+}
+
 const shownState = { ready: 'Ready', draining: 'Draining', away: 'Away' }
 
 /** Davit’s own server is listed as soon as there is another. */
@@ -108,11 +124,12 @@ export const server = resource({
     state: stateOf(row),
     instances: countInstances(db, row.id),
   }),
-  row: ({ id, name, address, engine, cpus, memoryMb, state, lastSeenAt }) => ({
+  row: ({ id, name, address, engine, cpus, memoryMb, labels, state, lastSeenAt }) => ({
     name,
     isKept: id === firstServer,
     tags: [shownState[state]],
     facts: [
+      ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       id === firstServer && 'Davit runs here',
       address,
       `Docker ${engine}`,
@@ -133,6 +150,24 @@ export const server = resource({
     off: ({ config }) => whyNoServers(config),
     make: async (deps, c, input) => ({ id: await joinServer(deps, input, c.req.raw.signal) }),
     details: ({ address }) => ({ address }),
+  },
+  acts: {
+    drain: {
+      button: 'Drain',
+      note: 'Place nothing new on a server; what runs there stays until its next deployment',
+      run(deps, _, row) {
+        setDraining(deps, row, true)
+        return { said: 'Nothing new is placed on the server.' }
+      },
+    },
+    activate: {
+      button: 'Activate',
+      note: 'Place apps on a server again',
+      run(deps, _, row) {
+        setDraining(deps, row, false)
+        return { said: 'Apps are placed on the server again.' }
+      },
+    },
   },
   remove: {
     verb: 'Remove',

@@ -25,6 +25,9 @@ export async function joinAndLeave(call: Call) {
   const key = { sshUser: 'davit', sshKey: 'a key', hostKey: 'ssh-ed25519 AAAA' }
   const body = { name: 'two', address: '10.0.0.2', ...key }
   const { id } = await call('POST /settings/servers', { body })
+  const of = `/settings/servers/${id}`
+  await call('POST /settings/servers/:id/drain', { path: `${of}/drain` })
+  await call('POST /settings/servers/:id/activate', { path: `${of}/activate` })
   await call('DELETE /settings/servers/:id', { path: `/settings/servers/${id}` })
 }
 

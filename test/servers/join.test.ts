@@ -110,9 +110,16 @@ test('with one server the list is empty, and nothing can join without an address
 test('a server joins, is shown with Davit’s own, and leaves; the swarm ends with the last one', async () => {
   const s = twoMachines()
   const { t, root, own, other } = s
-  const added = await s.add({ sshPort: 2222 })
+  const added = await s.add({ sshPort: 2222, labels: { zone: 'east' } })
   expect(added.status).toBe(201)
-  const expected = { name: 'two', address: '10.0.0.2', engine: '28.5.2', cpus: 2, roles: ['apps'] }
+  const expected = {
+    name: 'two',
+    address: '10.0.0.2',
+    engine: '28.5.2',
+    cpus: 2,
+    roles: ['apps'],
+    labels: { zone: 'east' },
+  }
   expect(added.json).toMatchObject({ ...expected, state: 'away', instances: 0 })
   const login = { privateKey: 'a secret key', hostKey: 'AAAA' }
   expect(s.asked[0]).toEqual({ host: 'ssh://davit@10.0.0.2:2222', serverId: added.json.id, login })
@@ -126,6 +133,10 @@ test('a server joins, is shown with Davit’s own, and leaves; the swarm ends wi
 
   const { items } = (await root.get('/settings/servers')).json
   expect(items).toMatchObject([{ name: 'two', state: 'ready' }, { name: 'one' }])
+  const path = `/settings/servers/${added.json.id}`
+  expect((await root.post(`${path}/drain`)).json).toMatchObject({ state: 'draining' })
+  expect(await root.post(`/settings/servers/${firstServer}/drain`)).toMatchObject({ status: 409 })
+  expect((await root.post(`${path}/activate`)).json).toMatchObject({ state: 'ready' })
   const page = (await root.page('/settings/servers')).text
   const stored = JSON.stringify(t.db.$client.query('SELECT * FROM servers').all())
   for (const text of [added.text, page, stored]) expect(text).not.toContain('a secret key')
@@ -163,6 +174,7 @@ test.each<[string, string, (s: ReturnType<typeof twoMachines>) => object | void]
   ['a name with quotes', 'name', () => ({ name: '"two"' })],
   ['an option as user', 'sshUser', () => ({ sshUser: '-oProxyCommand=x' })],
   ['a port beyond all', 'sshPort', () => ({ sshPort: 70_000 })],
+  ['labels with quotes', 'labels', () => ({ labels: { zone: '"east"' } })],
   ['no host key', 'hostKey', () => ({ hostKey: 'AAAA' })],
   ['a role that does nothing', 'roles', () => ({ roles: ['edge'] })],
 ])('%s is refused at its field before anything is changed', async (_, name, prepare) => {
