@@ -109,10 +109,8 @@ export const appKind =
       again: 'try again',
       async run({ signal, undo }) {
         isBegun = true
-        await deps.watches.end(
-          { environmentId: id },
-          kind === 'stop-app' ? 'stopped' : 'interrupted',
-        )
+        const watch = { environmentId: id, what: failed[kind], signal }
+        await deps.watches.endFor(watch, kind === 'stop-app' ? 'stopped' : 'interrupted')
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {

@@ -1,3 +1,4 @@
+import { hasShare } from '../db/watch-schema.ts'
 import { AppError } from '../platform/errors.ts'
 import { counted } from '../web/units.ts'
 import { print, readArguments, UsageError, warn } from '../cli/command.ts'
@@ -144,10 +145,6 @@ async function planned(
   return answer(asked.json, plan, said)
 }
 
-/** What has a share of the requests in an environment. */
-const isShared = ({ watch, watchUntil }: Deployment) =>
-  watchUntil !== null && watch !== null && watch.share !== null
-
 /** Gives all requests to the version that has a share of them. */
 export const promote: Command = async (args, env) => {
   const asked = readArguments(args, {
@@ -155,7 +152,7 @@ export const promote: Command = async (args, env) => {
     options: targetOptions,
   })
   const { server, project, environment } = await findApp(asked, env)
-  const shared = (await newest(server, environment)).find(isShared)
+  const shared = (await newest(server, environment)).find(hasShare)
   if (!shared)
     throw new AppError(
       'conflict',
@@ -180,7 +177,7 @@ export const cancel: Command = async (args, env) => {
   })
   const { server, project, environment } = await findApp(asked, env)
   const items = await newest(server, environment)
-  const open = items.find(({ status }) => isUnderWay(status)) ?? items.find(isShared)
+  const open = items.find(({ status }) => isUnderWay(status)) ?? items.find(hasShare)
   const path = `${environmentPath(environment)}/planned`
   if (!open && (await server.get<{ planned: Planned | null }>(path)).planned) {
     await server.ask(path, { method: 'DELETE' })

@@ -52,6 +52,15 @@ export type Share = {
   isSticky: boolean
 }
 
+/** True while a version has a share of the requests; also of what the API shows. */
+export const hasShare = ({
+  watch,
+  watchUntil,
+}: {
+  watch: { share?: unknown } | null
+  watchUntil: unknown
+}) => watchUntil !== null && watch?.share != null
+
 /** A deployment whose requests can go back to the one before it, or could. */
 export type Watch = {
   /** The deployment before it. */

@@ -31,8 +31,8 @@ export type PipelineDeps = RuntimeDeps & {
   uploads: Uploads
   watches: {
     begin: (deploymentId: string) => void
-    end: (
-      of: { environmentId: string },
+    endFor: (
+      work: { environmentId: string; what: string; signal: AbortSignal },
       end: 'replaced' | 'interrupted' | 'stopped',
     ) => Promise<unknown>
   }

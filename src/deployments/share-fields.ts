@@ -25,11 +25,7 @@ export const shareFields = {
   }),
 }
 
-export type ShareRequest = {
-  strategy?: 'all' | 'share' | null | undefined
-  percent?: number | null | undefined
-  sticky?: boolean | null | undefined
-}
+export type ShareRequest = Partial<z.output<z.ZodObject<typeof shareFields>>>
 
 /** As a dialog shows it. */
 export const shareForm = z.object({ percent: field(percent, look), sticky: shareFields.sticky })

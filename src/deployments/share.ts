@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { hasShare } from '../db/watch-schema.ts'
 import { whyNoShare } from '../environments/share.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
@@ -8,10 +9,6 @@ import type { Deployment } from './store.ts'
 import { chooseEnvironment } from './trigger.ts'
 import type { Watches } from './watch/watches.ts'
 import { listFreeSlots, sharesFull } from './watch/store.ts'
-
-/** True while it has a share of the requests. */
-export const hasShare = ({ watch, watchUntil }: Pick<Deployment, 'watch' | 'watchUntil'>) =>
-  watchUntil !== null && watch?.share != null
 
 /** Takes a share back. Throws when that isn't possible any more. */
 export async function takeBack(

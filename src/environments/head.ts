@@ -1,3 +1,4 @@
+import { hasShare } from '../db/watch-schema.ts'
 import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
 import { isStopCode } from '../runtime/crash-count.ts'
@@ -28,7 +29,7 @@ export function headOf(
   const step = work.map(stepOfJob).find((one) => one !== null) ?? null
   const deploying = work.find(({ kind }) => kind === 'deploy')
   const current = getCurrent(db, environment.id)
-  const share = (current?.watchUntil && current.watch?.share) ?? null
+  const share = current && hasShare(current) ? current.watch!.share! : null
   const instances = listLiveInstances(db, environment.id)
   const isDeleting = environment.deletingAt !== null || project.deletingAt !== null
   return {

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, projects, variables, schedules } from '../db/schema.ts'
+import { hasShare } from '../db/watch-schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
@@ -36,8 +37,7 @@ export const getDeployment = (db: Db, id: string) =>
 /** The one that most requests reach: while the live one has a share of them, the one before. */
 export function getMain(db: Db, environmentId: string) {
   const current = getCurrent(db, environmentId)
-  const isShared = current?.watchUntil != null && current.watch?.share != null
-  return isShared ? getDeployment(db, current.watch!.before) : current
+  return current && hasShare(current) ? getDeployment(db, current.watch!.before) : current
 }
 
 export const isCurrent = (environmentId: string) =>

@@ -129,12 +129,7 @@ export const listInstancesOfRelease = (db: Tx, releaseId: string) =>
   listRows(db, instances, and(eq(instances.releaseId, releaseId), isOfRelease))
 
 /** True while requests can go back to the release before, which runs. */
-export const isWatched = (db: Tx, environmentId: string) =>
-  countRows(
-    db,
-    deployments,
-    and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
-  ) > 0
+export const isWatched = (db: Tx, environmentId: string) => getWatch(db, environmentId) !== null
 
 const getWatch = (db: Tx, environmentId: string) =>
   listValues(

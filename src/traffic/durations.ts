@@ -15,13 +15,13 @@ export class Durations {
     this.#addTo(stepOf(seconds), count)
   }
 
-  /** Adds a packed histogram. */
-  addPacked(data: Uint8Array) {
+  /** Adds a packed histogram so many times. */
+  addPacked(data: Uint8Array, times = 1) {
     let step = 0
     for (let at = 0; at < data.length;) {
       const [ahead, counted] = readNumber(data, at)
       const [count, next] = readNumber(data, counted)
-      this.#addTo((step += ahead), count)
+      this.#addTo((step += ahead), times * count)
       at = next
     }
   }

@@ -68,19 +68,7 @@ export function changeServed(
 /** The traffic of an environment or service, or of one of its hosts, oldest first. */
 export const listServed = (
   logDb: LogDb,
-  {
-    sourceId,
-    key,
-    span,
-    after,
-    until,
-  }: {
-    sourceId: string
-    key?: string | undefined
-    span: number
-    after: number
-    until: number
-  },
+  query: Pick<TrafficKey, 'sourceId' | 'span'> & { key?: string; after: number; until: number },
 ) =>
   logDb
     .select({ key: trafficSeries.key, served: traffic })
@@ -88,11 +76,11 @@ export const listServed = (
     .innerJoin(trafficSeries, eq(trafficSeries.id, traffic.seriesId))
     .where(
       and(
-        eq(trafficSeries.sourceId, sourceId),
-        key === undefined ? undefined : eq(trafficSeries.key, key),
-        eq(traffic.span, span),
-        gt(traffic.time, after),
-        lte(traffic.time, until),
+        eq(trafficSeries.sourceId, query.sourceId),
+        query.key === undefined ? undefined : eq(trafficSeries.key, query.key),
+        eq(traffic.span, query.span),
+        gt(traffic.time, query.after),
+        lte(traffic.time, query.until),
       ),
     )
     .orderBy(asc(traffic.time))

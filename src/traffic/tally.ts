@@ -21,12 +21,13 @@ export class Tally {
     if (status >= 200) this.durations.add(seconds, requests)
   }
 
-  addServed({ requests, received, sent, durations, ...statuses }: Served) {
-    this.requests += requests
-    for (const kind of this.statuses.keys()) this.statuses[kind]! += statuses[nameOf(kind)]
-    this.received += received
-    this.sent += sent
-    this.durations.addPacked(durations)
+  /** Once, or so many times: -1 takes it out. */
+  addServed({ requests, received, sent, durations, ...statuses }: Served, times = 1) {
+    this.requests += times * requests
+    for (const kind of this.statuses.keys()) this.statuses[kind]! += times * statuses[nameOf(kind)]
+    this.received += times * received
+    this.sent += times * sent
+    this.durations.addPacked(durations, times)
   }
 
   /** In the form that is stored. */

@@ -72,13 +72,23 @@ const timeOf = (since: number) => Math.floor(since / 1000)
 
 const oneHour = 3600
 
-/** Of all hosts in the hour before a switch, in milliseconds since 1970; call it at that time. */
-export const figuresBefore = (logDb: LogDb, sourceId: string, since: number) =>
-  readFigures(logDb, {
-    ...{ sourceId, span: spans.minute },
-    after: timeOf(since) - oneHour,
-    until: timeOf(since) + spans.minute,
-  })
+/**
+ * Of all hosts in the hour before a switch; call it at that time. Without versions that were switched to at
+ * these times but didn't stay: what they failed must not excuse the next one. All in milliseconds since 1970.
+ */
+export function figuresBefore(
+  logDb: LogDb,
+  { sourceId, since, without }: { sourceId: string; since: number; without: number[] },
+) {
+  const until = timeOf(since)
+  const after = until - oneHour
+  const hour = { sourceId, span: spans.minute, after, until: until + spans.minute }
+  const tally = tallyOf(listServed(logDb, hour))
+  const times = new Set(without.map(timeOf))
+  for (const { key, served } of listServed(logDb, { ...hour, span: spans.watch, until }))
+    if (times.has(served.time) && key !== shareKey('before')) tally.addServed(served, -1)
+  return figuresIn(tally)
+}
 
 /** Of the version that was switched to then; of a share also of the one before. */
 export function figuresSince(
@@ -89,15 +99,20 @@ export function figuresSince(
 ) {
   const until = timeOf(since)
   const key = version && shareKey(version)
-  return readFigures(logDb, { sourceId, key, span: spans.watch, after: until - 1, until })
+  const query = { sourceId, ...(key && { key }), span: spans.watch, after: until - 1, until }
+  return figuresIn(tallyOf(listServed(logDb, query)))
 }
 
 /** In place of a host: no host has this character. */
 export const shareKey = (version: ShareVersion) => `#${version}`
 
-function readFigures(...query: Parameters<typeof listServed>): VersionFigures {
+function tallyOf(rows: ReturnType<typeof listServed>) {
   const tally = new Tally()
-  for (const { served } of listServed(...query)) tally.addServed(served)
+  for (const { served } of rows) tally.addServed(served)
+  return tally
+}
+
+function figuresIn(tally: Tally): VersionFigures {
   const { p50, p95 } = percentilesOf(tally)
   return { requests: tally.requests, errors: tally.statuses[4]!, p50, p95 }
 }

@@ -169,6 +169,25 @@ test('while a share can’t be taken back, nothing replaces it', async () => {
   expect((await project.deploy()).status).toBe('running')
 })
 
+test.each(['stop', 'restart'])(
+  'while a share can’t be taken back, a %s fails, and it is watched as before',
+  async (verb) => {
+    const { t, ada, second, statuses, stored, addresses, route } = await shared()
+    const { rollOut } = t.locks
+    t.locks.rollOut = async () => {
+      t.locks.rollOut = rollOut
+      throw new Error('no')
+    }
+    await ada.post(`/envs/${second.environmentId}/${verb}`)
+    await t.jobs.idle()
+    expect(stored().errorCode).toBe('still_watched')
+    expect(statuses()).toEqual(['superseded', 'running'])
+    expect(route()).toEqual({ percent: 10, ...addresses })
+    t.engine.kill(second.containerId)
+    await until(() => stored().watch?.end === 'reverted')
+  },
+)
+
 test('where the version before is gone, a cancel leaves the new one, which gets all requests', async () => {
   const { t, first, stored, ask, route, addresses } = await shared()
   await t.docker.removeContainer(first.containerId, { force: true })

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { deployments } from '../../src/db/schema.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
@@ -7,9 +6,6 @@ import { updateDeployment } from '../../src/deployments/store.ts'
 import { getDeployment } from '../../src/environments/store.ts'
 import { withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
-import { insertDomain } from '../../src/addresses/store.ts'
-import { TrafficCollector } from '../../src/traffic/collect.ts'
-import { AccessLog, aLine } from '../traffic/access.ts'
 import { anApp, aProject } from './apps.ts'
 import { appBehindEdge } from './simulated-edge.ts'
 
@@ -77,7 +73,7 @@ test('a deployment ends a watch that the next process hasn’t resumed yet', asy
   const { t, project, stored } = await watched()
   await t.watches.stop()
   const next = new Watches(t.deps)
-  Object.assign(t.watches, { begin: next.begin.bind(next), end: next.end.bind(next) })
+  Object.assign(t.watches, { begin: next.begin.bind(next), endFor: next.endFor.bind(next) })
   project.repository.commit(anApp('third'))
   await project.deploy()
   expect(stored()).toMatchObject({ status: 'superseded', watch: { end: 'replaced' } })
@@ -248,32 +244,4 @@ test('a deployment that isn’t watched says why', async () => {
   expect(await deployed({ port: 8080, hostPort: project.hostPort + 100 })).toBe('own-port')
   Object.defineProperty(t.edge, 'mode', { value: 'direct' })
   expect(await deployed()).toBe('no-edge')
-})
-
-test.each([
-  [16, 'over'], // 18 lines, of which the last two stand for 22 requests
-  [18, 'reverted'],
-])('with %i failed requests beside two lines of many the watch is %s', async (count, end) => {
-  const { t, ada } = withAda(appBehindEdge({ watchSeconds: 3 }))
-  const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
-  insertDomain(t.db, { environmentId: project.environmentId }, { host: 'app.test', path: '/' }, t)
-  await project.configure({ rollbackOn: ['errors'] })
-  await project.deploy()
-  await t.jobs.idle()
-  project.repository.commit(anApp('second'))
-  const { id } = await project.deploy()
-  const lines = (host: string, length: number, fields: object) =>
-    Array.from({ length }, () => aLine(host, { duration: 0, ...fields }))
-  new AccessLog(join(t.dataDir, 'edge')).write(
-    ...lines('other.test', 1000, { level: 'info' }),
-    ...lines('app.test', 2, { level: 'info' }),
-    ...lines('app.test', count, { status: 500 }),
-  )
-  const collector = new TrafficCollector(t.deps)
-  while (await collector.collect());
-  await t.watches.idle()
-  expect(getDeployment(t.db, id)!.watch).toMatchObject({
-    end,
-    figures: { after: { requests: 22 + count, errors: count } },
-  })
 })

@@ -64,7 +64,7 @@ export function anInstallation(
       rmSync(join(directory, 'davit.log'), { force: true }) // it would be written over, not cut
       davit = await startDavit({ directory, env: settings, ...(command && { command }) })
       instanceId = rows<{ id: string }>('SELECT id FROM installation')[0]!.id
-      client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
+      client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(1_800_000) })
       const setupCode = setupCodeIn(dataDir)
       await client.enter(isNew ? '/auth/register' : '/auth/login', { ...account, setupCode })
       return { ...davit, client }

@@ -23,7 +23,7 @@ import { sealSettings } from '../settings.ts'
 import { appComponents, openStack, variablesIn } from '../stack/open.ts'
 import type { OpenStack } from '../stack/open.ts'
 import { getJob } from '../store.ts'
-import { getWatchedOf, watchSecondsOf } from '../watch/store.ts'
+import { watchSecondsOf } from '../watch/store.ts'
 
 export type Outcome = {
   url: string | null
@@ -130,13 +130,8 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   if (port > 0 && places.note) log(places.note)
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
-  await run.watches.end({ environmentId: run.environment.id }, 'replaced')
-  signal.throwIfAborted() // a stop of Davit ends no watch
-  const watched = getWatchedOf(run.db, run.environment.id)
-  if (watched) {
-    run.watches.begin(watched.id)
-    throw stillWatched(watched)
-  }
+  const watch = { environmentId: run.environment.id, what: 'Start failed', signal }
+  await run.watches.endFor(watch, 'replaced')
   const { project, environment, config } = run
   // its settings may have changed since it was asked for, also by its commit
   const refused = deployment.share && whyNoShare(run, { project, environment })
@@ -225,13 +220,6 @@ const unplaceable = ({ field, reason }: { field: string; reason: string }) =>
     'no_server',
     `Start failed: its placement on other servers isn’t possible now: ${field} ${reason}`,
     'Change that setting or the placement, then deploy again.',
-  )
-
-const stillWatched = ({ number }: { number: number }) =>
-  new Failure(
-    'still_watched',
-    `Start failed: the watch of #${number} couldn’t be ended.`,
-    'Deploy again. If it keeps failing, see Davit’s log.',
   )
 
 export const imageMissing = (message: string) =>

@@ -1,13 +1,15 @@
 import type { Db } from '../../db/index.ts'
 import type { WatchEnd } from '../../db/schema.ts'
+import { getEnvironmentIn } from '../../environments/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
+import { noteSuccess } from '../notices.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
 import { getCurrent, getJob, logOf } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
-import { figuresOf, storeEnd, updateWatch } from './store.ts'
+import { figuresOf, promoteShare, storeEnd, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import type { WatchDeps } from '../context.ts'
 import { failedOf } from './view.ts'
@@ -75,4 +77,32 @@ export function promoteStayed(db: Db, environmentId: string) {
   if (current?.status !== 'running' || current.watch?.end !== 'replaced') return []
   updateWatch(db, current, { end: 'interrupted' })
   return promoteNext(db, getJob(db, current.id)!)
+}
+
+/** Gives a version that has a share of the requests all of them. Its watch goes on, unless its time is 0. */
+export async function promote(deps: WatchDeps, watched: Watched, by: string | undefined) {
+  const { db, logs, routing, scheduler } = deps
+  const { id, environmentId, watch } = watched
+  if (!watch.share) return
+  const now = db.transaction(
+    () => {
+      const { environment } = getEnvironmentIn(db, environmentId)!
+      noteSuccess(db, id)
+      return promoteShare(deps, watched, environment)
+    },
+    { behavior: 'immediate' },
+  )
+  routing.route({ id: environmentId, kind: 'app' })
+  scheduler.wake() // its commit may have other schedules
+  logTo(deps, now, [`Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`])
+  logs.publish(id, { status: now.status })
+  if (now.watch.seconds === 0) await endWatch(deps, now, { end: 'over' })
+}
+
+/** Why a version lost its share of the requests. */
+export function whyTakenBack(end: string, by: string | undefined) {
+  if (end === 'cancelled') return `Taken back${by ? ` by ${by}` : ''}.`
+  return end === 'over'
+    ? 'Taken back: it wasn’t promoted within 24 hours.'
+    : 'Taken back, because the app is being changed.'
 }

@@ -105,7 +105,7 @@ const lineCount = 10
 
 /** Adds what told: the requests that failed, and the last lines of the new version. */
 export async function addDetails(deps: WatchDeps, watched: Watched) {
-  const { id, environmentId, watch } = watched
+  const { id, environmentId } = watched
   const until = Date.now() + linesWithin
   const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
   await sleep(detailsAfter, undefined, { signal: deps.shutdown }).catch(() => {})
@@ -113,7 +113,7 @@ export async function addDetails(deps: WatchDeps, watched: Watched) {
   const found = await listLastLines(
     deps,
     { sourceId: environmentId, logId: '' },
-    { limit: 500, since: watch.since, until, process: processes },
+    { limit: 500, until, process: processes },
   )
   const lines = found
     .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)

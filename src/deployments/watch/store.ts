@@ -1,4 +1,4 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
+import { and, eq, gt, isNotNull } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
 import type { Db, LogDb, Tx } from '../../db/index.ts'
 import { getRow, listRows } from '../../db/queries.ts'
@@ -28,9 +28,24 @@ export function newWatch(
     ...{ before: getCurrent(db, id)!.id, since, seconds, on: rollbackOn },
     ...{ verdict: null, end: null, why: null, requests: [], lines: [] },
     share: share && { ...share, slot: freeSlot(db) },
-    figures: { before: figuresBefore(logDb, id, since), after: null },
+    figures: { before: beforeSwitch({ db, logDb }, id, since), after: null },
   }
   return { watch, watchUntil: new Date(since + seconds * 1000) }
+}
+
+/** `without` are times of more versions whose requests don't count. */
+function beforeSwitch(
+  { db, logDb }: Pick<BeginDeps, 'db' | 'logDb'>,
+  sourceId: string,
+  since: number,
+  without: number[] = [],
+) {
+  const hasEnded = gt(deployments.finishedAt, new Date(since - 3_600_000))
+  const isOf = and(eq(deployments.environmentId, sourceId), isNotNull(deployments.watch))
+  const takenBack = listRows(db, deployments, and(isOf, hasEnded)).flatMap(({ watch }) =>
+    watch!.end === 'reverted' || watch!.end === 'cancelled' ? watch!.since : [],
+  )
+  return figuresBefore(logDb, { sourceId, since, without: [...takenBack, ...without] })
 }
 
 /** 0 for none. */
@@ -67,7 +82,8 @@ export function promoteShare(
   const { id: environmentId } = environment
   const seconds = watchSecondsOf(environment, config)
   const since = Date.now()
-  const figures = { before: figuresBefore(logDb, environmentId, since), after: null }
+  const before = beforeSwitch({ db, logDb }, environmentId, since, [watched.watch.since])
+  const figures = { before, after: null }
   applyCode(db, environmentId, watched.codeSettings)
   updateWatch(db, watched, {
     ...{ share: null, since, seconds, figures },

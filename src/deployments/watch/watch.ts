@@ -1,8 +1,7 @@
 import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import type { WatchDeps } from '../context.ts'
 import { addDetails, goBack, takeBack } from './go-back.ts'
-import { endWatch } from './end.ts'
-import { promote, whyTakenBack } from './share.ts'
+import { endWatch, promote, whyTakenBack } from './end.ts'
 import { untilVerdict } from './look.ts'
 import { getWatched } from './store.ts'
 

@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../../db/failures.ts'
+import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from '../context.ts'
 import { getWatched, getWatchedOf, listWatched } from './store.ts'
@@ -58,6 +59,23 @@ export class Watches {
     run.stop.abort()
     await run.done
     return run.verdict === null && getWatched(this.#deps.db, run.id) === undefined
+  }
+
+  /** The same for work on its containers. Throws when it couldn't be ended: then it goes on. */
+  async endFor(
+    { environmentId, what, signal }: { environmentId: string; what: string; signal: AbortSignal },
+    end: Ending['end'],
+  ) {
+    await this.end({ environmentId }, end)
+    signal.throwIfAborted() // a stop of Davit ends no watch
+    const watched = getWatchedOf(this.#deps.db, environmentId)
+    if (!watched) return
+    this.begin(watched.id)
+    throw new Failure(
+      'still_watched',
+      `${what}: the watch of #${watched.number} couldn’t be ended.`,
+      'Try again. If it keeps failing, see Davit’s log.',
+    )
   }
 
   /** Gives all requests to a version that has a share of them: it is watched from now on as any other. */

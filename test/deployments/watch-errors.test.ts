@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { insertDomain } from '../../src/addresses/store.ts'
+import { getDeployment } from '../../src/environments/store.ts'
+import { TrafficCollector } from '../../src/traffic/collect.ts'
+import { withAda } from '../support/app.ts'
+import { AccessLog, aLine } from '../traffic/access.ts'
+import { anApp, aProject } from './apps.ts'
+import { appBehindEdge } from './simulated-edge.ts'
+
+/** A live version; those after it go back for errors, within 3 s. */
+async function scene() {
+  const { t, ada } = withAda(appBehindEdge({ watchSeconds: 3 }))
+  const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
+  insertDomain(t.db, { environmentId: project.environmentId }, { host: 'app.test', path: '/' }, t)
+  await project.configure({ rollbackOn: ['errors'] })
+  await project.deploy()
+  await t.jobs.idle()
+  const log = new AccessLog(join(t.dataDir, 'edge'))
+  return { t, project, log, collector: new TrafficCollector(t.deps) }
+}
+
+test.each([
+  [16, 'over'], // 18 lines, of which the last two stand for 22 requests
+  [18, 'reverted'],
+])('with %i failed requests beside two lines of many the watch is %s', async (count, end) => {
+  const { t, project, log, collector } = await scene()
+  project.repository.commit(anApp('second'))
+  const { id } = await project.deploy()
+  const lines = (host: string, length: number, fields: object) =>
+    Array.from({ length }, () => aLine(host, { duration: 0, ...fields }))
+  log.write(
+    ...lines('other.test', 1000, { level: 'info' }),
+    ...lines('app.test', 2, { level: 'info' }),
+    ...lines('app.test', count, { status: 500 }),
+  )
+  while (await collector.collect());
+  await t.watches.idle()
+  expect(getDeployment(t.db, id)!.watch).toMatchObject({
+    end,
+    figures: { after: { requests: 22 + count, errors: count } },
+  })
+})
+
+test('a version that went back for its errors doesn’t excuse those of the next one', async () => {
+  const { t, project, log, collector } = await scene()
+  for (const name of ['second', 'third']) {
+    project.repository.commit(anApp(name))
+    const { id } = await project.deploy()
+    log.write(...Array.from({ length: 30 }, () => aLine('app.test', { duration: 0, status: 500 })))
+    while (await collector.collect());
+    await t.watches.idle()
+    expect(getDeployment(t.db, id)!.watch).toMatchObject({
+      end: 'reverted',
+      figures: { before: { requests: 0, errors: 0 }, after: { requests: 30, errors: 30 } },
+    })
+  }
+})
