@@ -98,8 +98,7 @@ function inputOf({ stdin }: ReturnType<typeof spawn>) {
   }
   return {
     async write(bytes: Uint8Array) {
-      sink().write(bytes)
-      await sink().flush()
+      await Promise.all([sink().write(bytes), sink().flush()]) // each may hear of a broken pipe
     },
     async endInput() {
       await sink().end()
