@@ -72,7 +72,7 @@ test('a new server whose disk is too small for what is sent is refused', async (
 
 test('a connection that is cut at 90 % of a volume stops nothing, and the next try is whole', async () => {
   const [app] = (await two.idsOf(two.old, 'label=davit.kind=app')).split('\n')
-  const size = 40e6
+  const size = 160e6 // of which some packs of 16 MiB have arrived whole
   const writes = `head -c ${size} /dev/urandom > /data/large`
   await two.old.must(['docker', 'exec', app!, 'sh', '-c', writes])
   const cut = await two.move([], { path: await cutAfter(0.9 * size) })
@@ -82,7 +82,7 @@ test('a connection that is cut at 90 % of a volume stops nothing, and the next t
   await two.expectEmpty()
   const { exitCode, output } = await two.move()
   expect(exitCode).toBe(0)
-  expect(output).toMatch(/harbour\/production, \S+: 38\.1 MiB, /)
-  // what has arrived whole isn't sent again
-  expect(output).not.toMatch(/38\.1 MiB, [34]\d\.\d MiB of it sent/)
+  const [, sent] =
+    /harbour\/production, \S+: 152\.6 MiB, ([\d.]+) MiB of it sent/.exec(output) ?? []
+  expect(Number(sent)).toBeLessThan(120)
 })
