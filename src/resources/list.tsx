@@ -24,6 +24,8 @@ export type Row = {
   /** Shown before the remove button. */
   actions?: Child
   question?: string
+  /** Which of the acts it has, if not all. */
+  acts?: string[]
   /** Can be neither changed nor removed. */
   isKept?: boolean
 }
@@ -135,10 +137,14 @@ const ResourceRow = ({
       {row.below}
     </div>
     <div class="row-actions">
-      {Object.entries(acts).map(([name, { button }]) => (
+      {(row.acts ?? Object.keys(acts)).map((name) => (
         <PostForm action={`${path}/${row.id}/${name}`}>
-          <Button variant="outline" small aria-label={`${button}: ${row.label ?? row.name}`}>
-            {button}
+          <Button
+            variant="outline"
+            small
+            aria-label={`${acts[name]!.button}: ${row.label ?? row.name}`}
+          >
+            {acts[name]!.button}
           </Button>
         </PostForm>
       ))}

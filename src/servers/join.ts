@@ -40,7 +40,7 @@ const oldestDocker = 25
 export const whyNoServers = ({ clusterAddress }: Pick<Config, 'clusterAddress'>) =>
   clusterAddress
     ? null
-    : 'Set DAVIT_CLUSTER_ADDRESS to the address at which other servers reach this one, and restart Davit.'
+    : 'A second server helps when memory or processors of this one aren’t enough. To add one, set DAVIT_CLUSTER_ADDRESS to the address at which it reaches this one, and restart Davit.'
 
 /** Lets a server join over ssh. All checks come before the first change; what fails later is undone. */
 export async function joinServer(deps: JoinDeps, joining: Joining, signal: AbortSignal) {

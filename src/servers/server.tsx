@@ -124,9 +124,10 @@ export const server = resource({
     state: stateOf(row),
     instances: countInstances(db, row.id),
   }),
-  row: ({ id, name, address, engine, cpus, memoryMb, labels, state, lastSeenAt }) => ({
+  row: ({ id, name, address, engine, cpus, memoryMb, labels, state, isDraining, lastSeenAt }) => ({
     name,
     isKept: id === firstServer,
+    acts: id === firstServer ? [] : [isDraining ? 'activate' : 'drain'],
     tags: [shownState[state]],
     facts: [
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),

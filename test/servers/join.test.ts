@@ -138,6 +138,9 @@ test('a server joins, is shown with Davit’s own, and leaves; the swarm ends wi
   expect(await root.post(`/settings/servers/${firstServer}/drain`)).toMatchObject({ status: 409 })
   expect((await root.post(`${path}/activate`)).json).toMatchObject({ state: 'ready' })
   const page = (await root.page('/settings/servers')).text
+  expect(page).toContain(`${path}/drain`)
+  for (const other of [`${path}/activate`, `${firstServer}/drain`])
+    expect(page).not.toContain(other)
   const stored = JSON.stringify(t.db.$client.query('SELECT * FROM servers').all())
   for (const text of [added.text, page, stored]) expect(text).not.toContain('a secret key')
 
