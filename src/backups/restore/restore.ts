@@ -68,16 +68,10 @@ type Server = { target: Target; contents: Contents }
 /** The servers that run, each of a version that reads the dump. */
 async function serversFor(
   deps: BackupDeps,
-  {
-    backup,
-    database,
-    subject,
-    workload,
-    work,
-    tools,
-  }: Restoring & { subject: Subject; workload: Workload; tools: AsyncDisposableStack },
+  opening: Restoring & { subject: Subject; workload: Workload; tools: AsyncDisposableStack },
 ): Promise<Server[]> {
-  const { signal } = work
+  const { backup, database, subject, workload, tools } = opening
+  const { signal } = opening.work
   const { recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const servers: Server[] = []
@@ -96,18 +90,9 @@ async function serversFor(
   return servers
 }
 
-async function restoreInto(
-  deps: BackupDeps,
-  {
-    backup,
-    database,
-    log,
-    work: { signal },
-    restic,
-    target,
-    contents,
-  }: Restoring & Server & { restic: Restic },
-) {
+async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { restic: Restic }) {
+  const { backup, database, log, restic, target, contents } = loading
+  const { signal } = loading.work
   const { component } = contents
   log.write(`Loading ${database ?? 'the databases'} of ${component}.`)
   const only = database === null ? {} : { database }
@@ -163,19 +148,9 @@ async function unusedOf(
 /** Half of them would be worse than the old ones, so only Davit’s end or a user stops it. */
 async function restoreVolumes(
   deps: BackupDeps,
-  {
-    backup,
-    log,
-    work,
-    restic,
-    workload,
-    volumes: stored,
-  }: Restoring & {
-    restic: Restic
-    workload: Workload
-    volumes: Mounts
-  },
+  replacing: Restoring & { restic: Restic; workload: Workload; volumes: Mounts },
 ) {
+  const { backup, log, work, restic, workload, volumes: stored } = replacing
   const { signal } = work
   const names = volumesIn(stored)
   const held = {

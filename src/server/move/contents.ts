@@ -2,8 +2,8 @@ import { labelFilter, readLabels } from '../../docker/labels.ts'
 import type { Docker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { shownImage } from '../../runtime/images/private-names.ts'
-import { listWorkloads } from './store.ts'
-import type { Workload } from './store.ts'
+import { listWorkloads } from '../store.ts'
+import type { Workload } from '../store.ts'
 import type { Db } from '../../db/index.ts'
 
 export type MovedVolume = {

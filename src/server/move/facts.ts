@@ -16,7 +16,7 @@ import { localEngine, inspectMachine, nearest } from '../machine.ts'
 import { readMove } from './journal.ts'
 import type { Needs } from './messages.ts'
 import { repositoryIn } from './repository.ts'
-import { namesInUse } from './store.ts'
+import { namesInUse } from '../store.ts'
 
 /** What a server lacks to be an installation by `davit install`; null when it has everything. */
 export function lacksOf({ executable, settings, unit }: Layout) {

@@ -13,7 +13,7 @@ import type { Layout } from '../layout.ts'
 import { localEngine } from '../machine.ts'
 import { configOf } from './facts.ts'
 import type { Visit } from './messages.ts'
-import { listWorkloads } from './store.ts'
+import { listWorkloads } from '../store.ts'
 import type { Work } from '../run.ts'
 
 export async function withDatabase<Result>(
