@@ -99,7 +99,7 @@ function refuseKnown({ db, config }: JoinDeps, { name, address }: Joining, hostn
 
 /** Throws for what would not work, before anything is changed there. */
 async function examine(
-  { docker }: JoinDeps,
+  { db, docker }: JoinDeps,
   { there, own }: { there: Docker; own: SwarmState },
   signal: AbortSignal,
 ) {
@@ -135,6 +135,8 @@ async function examine(
       `has a clock that differs by ${Math.round(apart)} s. Let both servers get the time (NTP).`,
     )
   if (state.isMember) {
+    const known = listServers(db).find(({ nodeId }) => nodeId === state.nodeId)
+    if (known) refuse(`leads to the server ${known.name}, which has joined.`)
     // one of ours that no row has: Davit was killed while it joined
     const isLeft = own.isManager && (await docker.getNode(state.nodeId, { signal }))
     if (!isLeft) refuse('is in a swarm already. Run `docker swarm leave` there first.')

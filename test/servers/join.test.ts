@@ -234,6 +234,14 @@ test('a name or address that is there is a conflict', async () => {
   }
 })
 
+test('a server that has joined can’t join again at another address', async () => {
+  const s = twoMachines()
+  await s.add()
+  const again = await s.add({ name: 'three', address: '10.0.0.3' })
+  expect(again).toMatchObject({ status: 422, json: { errors: [{ field: 'address' }] } })
+  expect(s.other.calls).toEqual(['join'])
+})
+
 test('a swarm of the operator’s own is used, and stays', async () => {
   const s = twoMachines()
   Object.assign(s.own.state, {
