@@ -1,10 +1,12 @@
 import type { Writable } from 'node:stream'
 import type { StoredContents } from '../db/schema.ts'
+import { Engines } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
 import { openComponents } from '../runtime/component.ts'
 import { volumesOf } from '../runtime/remove.ts'
 import { getLiveRelease } from '../runtime/store.ts'
+import type { Workload } from '../runtime/workload.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
@@ -37,12 +39,12 @@ export async function dataOf(
   { subject, workload }: DataOwner,
   { signal }: { signal: AbortSignal },
 ): Promise<Data> {
-  const { id, kind, ownerId } = workload
+  const { ownerId } = workload
   const { components, recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const mounted = components.flatMap(({ options }) => options.volumes ?? [])
   // those of an earlier version, as long as they exist: an update may have renamed one
-  const all = await volumesOf(deps, kind === 'service' ? { serviceId: id } : { environmentId: id })
+  const all = await volumesHere(deps, workload)
   const earlier = all.filter((name) => !mounted.some((volume) => volume.name === name))
   return {
     databases: recipe.databases.map((source) => ({
@@ -55,6 +57,12 @@ export async function dataOf(
     volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
     unsaved: recipe.unsaved,
   }
+}
+
+/** Volumes are on the server that Davit runs on, whatever became of others. */
+export function volumesHere({ docker, instanceId }: BackupDeps, { kind, id }: Workload) {
+  const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
+  return volumesOf({ engines: new Engines([docker]), instanceId }, of)
 }
 
 /** How the live version of a workload is backed up. */

@@ -177,13 +177,14 @@ async function writersOf(
   return found.filter(({ mounts }) => mounts.some(isOne))
 }
 
+/** Those of servers that are away aren’t there: what has volumes runs on Davit’s own. */
 export async function containersOf(
   { engines, instanceId }: Pick<HoldDeps, 'engines' | 'instanceId'>,
   workload: Workload,
   { signal }: { signal: AbortSignal },
 ): Promise<Container[]> {
   const labels = filterOf(instanceId, workload)
-  const listed = await engines.each((docker) =>
+  const { found: listed } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true, signal }),
   )
   const found = await Promise.all(listed.map((one) => engines.inspect(one, { signal })))

@@ -5,6 +5,10 @@ import { newId } from '../../src/db/new-id.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { sealComponents } from '../../src/runtime/component.ts'
 import { insertRelease, makeLive } from '../../src/runtime/store.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { aComponent } from '../runtime/workload.ts'
 import { idle, settled } from '../services/instances.ts'
 import { aService, withVolume } from './scene.ts'
@@ -168,4 +172,17 @@ test('a backup of an environment is restored into another one of its project, an
   const bob = t.logIn('bob@example.com')
   const theirs = await bob.post(`/backups/${json.id}/restore`, { environmentId: staging })
   expect(theirs.status).toBe(404)
+})
+
+test('while another server is away, what runs here is backed up and restored', async () => {
+  const engine = Object.assign(new FakeEngine(realClock), { serverId: newId() })
+  const other = fakeDocker(engine, atOnce)
+  const scene = await aService({ otherEngines: [other] })
+  const away = () => Promise.reject(new Failure('engine_unreachable', 'It has no power.', 'Wait.'))
+  for (const [name, call] of Object.entries(other))
+    if (typeof call === 'function') Object.assign(other, { [name]: away })
+  const { id, status, files } = await scene.backUp()
+  expect({ status, files }).toMatchObject({ status: 'succeeded', files: [{ volumes: ['data'] }] })
+  expect(await restore(scene, id)).toMatchObject({ status: 'succeeded', error: null })
+  expect(await scene.states()).toEqual(['running'])
 })

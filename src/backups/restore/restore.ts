@@ -1,10 +1,9 @@
 import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
-import { volumesOf } from '../../runtime/remove.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { bytes, counted } from '../../web/units.ts'
-import { containerIn, recipeIn } from '../data.ts'
+import { containerIn, recipeIn, volumesHere } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf, whileHeld } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
@@ -110,11 +109,7 @@ async function mountsFor(
   deps: BackupDeps,
   { backup, workload }: { backup: Backup; workload: Workload },
 ) {
-  const { id, kind } = workload
-  const there = await volumesOf(
-    deps,
-    kind === 'service' ? { serviceId: id } : { environmentId: id },
-  )
+  const there = await volumesHere(deps, workload)
   return backup.files.flatMap(({ snapshot, bytes: size, volumes: names }) =>
     names
       ? {
