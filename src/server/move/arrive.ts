@@ -36,7 +36,11 @@ import { untilAlike, untilRunning } from './visit.ts'
  */
 
 /** Stops Davit here, and removes its data and that of an earlier move to make room. */
-export async function begin(layout: Layout, asked: Request<'begin'>, work: Work): Promise<Restic> {
+export async function begin(
+  layout: Layout,
+  asked: Request<'begin'>,
+  { work, endable }: { work: Work; endable: Work },
+): Promise<Restic> {
   const { moveId, instanceId, from, repository, password } = asked
   refuseOccupied(layout, instanceId)
   await holdDavit(layout, work)
@@ -55,7 +59,8 @@ export async function begin(layout: Layout, asked: Request<'begin'>, work: Work)
   const restic = openMoved(of, { kind: 'directory', path, password })
   await restic.prepare(work)
   const resent = ({ message }: Error) => work.say(`An earlier try is sent again: ${message}`)
-  if (!isNew) await restic.adopt(work).catch(resent)
+  if (!isNew) await restic.adopt(endable).catch(resent)
+  endable.signal.throwIfAborted()
   return restic
 }
 

@@ -36,7 +36,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
     look: ({ needs }) => lookHere(layout, needs),
     async begin(asked) {
       hold = holdInstallation(layout)
-      restic = await begin(layout, asked, work)
+      restic = await begin(layout, asked, { work, endable })
     },
     images: async ({ images }) => ({ missing: await missingImages(images) }),
     fill: (asked) => fill(layout, restic!, asked, endable),
