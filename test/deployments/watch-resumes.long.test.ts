@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { getDeployment } from '../../src/environments/store.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
 import { updateDeployment } from '../../src/deployments/store.ts'
@@ -52,7 +52,9 @@ test('a crash while Davit was down sends requests back, and a time that is over 
 
 test('a clock that is put forward doesn’t end a watch, but moves its end', async () => {
   const { next, stored } = await interrupted()
+  const looks = spyOn(t.deps.watched, 'estimatedOf')
   next.resume()
+  await until(() => looks.mock.calls.length > 0)
   const before = stored().watchUntil!.getTime()
   const now = Date.now
   Date.now = () => now() + 7_200_000
