@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
@@ -151,12 +151,29 @@ export const removeImage = (
 export const saveImage = (engine: Engine, ref: string, { signal }: Abortable = {}) =>
   engine.stream('GET', `/images/${encodeReference(ref)}/get`, { signal })
 
-/** Adds the images of such an archive under their names. Throws the engine's refusal. */
-export async function loadImage(engine: Engine, archive: Readable, { signal }: Abortable = {}) {
-  const call = { query: { quiet: true }, upload: archive, signal }
-  const answer = engine.stream('POST', '/images/load', call)
-  for await (const { error } of readJsonLines<{ error?: string }>(answer))
-    if (error) throw new EngineError(500, error)
+/**
+ * Adds the images of such an archive under their names, and gives the archive up when that ends early. Throws
+ * the engine's refusal, and the archive's own error when that breaks off.
+ */
+export async function loadImage(
+  engine: Engine,
+  archive: AsyncIterable<Uint8Array>,
+  { signal }: Abortable = {},
+) {
+  const upload = Readable.from(archive)
+  let broken: unknown
+  upload.on('error', (error) => (broken ??= error))
+  try {
+    const call = { query: { quiet: true }, upload, signal }
+    const answer = engine.stream('POST', '/images/load', call)
+    for await (const { error } of readJsonLines<{ error?: string }>(answer))
+      if (error) throw new EngineError(500, error)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw broken ?? error
+  } finally {
+    upload.destroy()
+  }
 }
 
 const tcpPorts = (exposed: Record<string, object>) =>

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { RuntimeDeps } from '../deps.ts'
 
 /** Milliseconds between two lines of the log. */
@@ -40,7 +39,7 @@ export async function copyImage(
       yield chunk
     }
   }
-  await there.loadImage(Readable.from(counted()), { signal })
+  await there.loadImage(counted(), { signal })
   log(`Copied ${inMb(bytes)} in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
 }
 

@@ -1,6 +1,5 @@
 import { chownSync, createWriteStream, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { restoreBackup } from '../../backup/restore.ts'
 import type { Restic } from '../../backups/restic/restic.ts'
@@ -118,8 +117,7 @@ export async function take(
   { what, input, signal }: { what: string; input: AsyncIterable<Uint8Array>; signal: AbortSignal },
 ) {
   if (!isLocked(layout.upgrades) || !isPartial(readMove(layout, 'received'))) throw notExpected()
-  if (what === 'image')
-    return connectDocker(localEngine).loadImage(Readable.from(input), { signal })
+  if (what === 'image') return connectDocker(localEngine).loadImage(input, { signal })
   if (what !== 'data') throw notExpected()
   const file = createWriteStream(join(layout.moves, drafts.received), { mode: 0o600 })
   return pipeline(input, file)
