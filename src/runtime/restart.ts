@@ -2,6 +2,7 @@ import type { Container } from '../docker/index.ts'
 import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
+import { publishedAt } from './endpoint-store.ts'
 import { replaceInstance } from './replace.ts'
 import { componentIn, placed, startDown } from './revert.ts'
 import type { GateRun, RollOut } from './run.ts'
@@ -160,7 +161,7 @@ async function findLive(
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
     const key = instance && keyOf(instance)
     const container = key && (await deps.engines.inspect(key, { signal }))
-    if (!container || !isAsItSays(container, component, networkNameOf(workload))) return null
+    if (!container || !isAsItSays(deps, container, { component, instance, workload })) return null
     const { id, serverId, name, state } = container
     made.push({ id, serverId, name, state, component, instance })
   }
@@ -168,10 +169,19 @@ async function findLive(
 }
 
 /** True when its published ports and its names on the network are those of the component. */
-function isAsItSays(container: Container, { options }: Component, network: string) {
+function isAsItSays(
+  { db }: RuntimeDeps,
+  container: Container,
+  {
+    component: { options },
+    instance,
+    workload,
+  }: { component: Component; instance: Instance; workload: Workload },
+) {
   const { ports = [], networkAliases = [] } = options
-  const addresses = ports.map(({ address }) => address)
-  const own = container.networks.find(({ name }) => name === network)
+  const reached = publishedAt(db, instance) // a server’s port of its own, for the edge
+  const addresses = [...ports, ...(reached ? [reached] : [])].map(({ address }) => address)
+  const own = container.networks.find(({ name }) => name === networkNameOf(workload))
   return (
     container.hostAddresses.every((address) => addresses.includes(address)) &&
     (!own || networkAliases.every((name) => own.aliases.includes(name)))

@@ -4,6 +4,7 @@ import type { Placement } from '../../src/db/schema.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { publishedAt, releaseAddresses, reservePort } from '../../src/runtime/endpoint-store.ts'
 import { listPlaces } from '../../src/runtime/routing-store.ts'
+import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
 import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
 import { updateServer } from '../../src/servers/store.ts'
@@ -105,6 +106,25 @@ test('ports of a server are each one’s alone, and the last one is used again l
   const [place] = listPlaces(s.db, s.workload)
   expect(place).toMatchObject({ address: '198.51.100.2', port: 20_000 })
   expect(publishedAt(s.db, { ...all[0]!, serverId: firstServer })).toBeNull()
+})
+
+test('an app of another server stops, starts and restarts at its port there', async () => {
+  const s = await twoServers()
+  s.place({ server: second })
+  const components = s.web('one')
+  await s.roll('one', { components })
+  const { workload, deps } = s
+  const [instance] = listLiveInstances(s.db, workload.id)
+  // as if it had a port of its own, at which nothing would answer the gate here
+  reservePort(s.db, { instance: instance!, address: '198.51.100.2' })
+  const { port: host, address } = publishedAt(s.db, instance!)!
+  s.other.container(instance!.containerId!).options.ports = [{ container: 80, host, address }]
+  const signal = new AbortController().signal
+  await stopLive(deps, { workload, signal })
+  expect(await restartLive(deps, { workload, components, signal, stops: false })).toBe(true)
+  expect(await restartLive(deps, { workload, components, signal, stops: true })).toBe(true)
+  expect(listLiveInstances(s.db, workload.id)).toEqual([instance!])
+  expect(s.other.containers.values().next().value!.held).toMatchObject([{ host, address }])
 })
 
 test('a cancel ends the copy of an image, and a server that can’t take it fails the start', async () => {
