@@ -16,11 +16,12 @@ type Work = (docker: Docker, options: { signal: AbortSignal }) => Promise<void>
 export class Engines {
   readonly #byServer = new Map<string, Docker>()
   readonly #removed = new Map<string, AbortController>()
-  readonly #away = new Set<string>()
+  readonly #away: Set<string>
   readonly #keepers = new Set<(docker: Docker) => void>()
 
   /** The first one is that of the server that Davit runs on, which is never removed. */
-  constructor(engines: readonly [Docker, ...Docker[]]) {
+  constructor(engines: readonly [Docker, ...Docker[]], away = new Set<string>()) {
+    this.#away = away
     for (const docker of engines) this.#byServer.set(docker.serverId, docker)
   }
 
@@ -123,12 +124,10 @@ export class Engines {
     return work(this.of(docker))
   }
 
-  /** The same engines as they are now, with something around each. */
+  /** The same engines as they are now, with something around each. Which are away is known to both. */
   around(wrap: (docker: Docker) => Docker) {
     const [first, ...others] = this.all
-    const wrapped = new Engines([wrap(first), ...others.map(wrap)])
-    for (const serverId of this.#away) wrapped.#away.add(serverId)
-    return wrapped
+    return new Engines([wrap(first), ...others.map(wrap)], this.#away)
   }
 }
 

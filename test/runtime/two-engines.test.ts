@@ -139,6 +139,18 @@ test('what is on a server that isn’t there any more says so', async () => {
   expect(() => engines.of({ serverId })).toThrow('isn’t one of Davit’s any more')
 })
 
+test('a server that comes back during a deployment is there for it, and one that goes is away', async () => {
+  const other = anotherServer()
+  const { engines } = simulatedApp({}, { otherEngines: [other.docker] })
+  engines.setAway({ serverId }, true)
+  const wrapped = engines.around((docker) => docker)
+  expect(() => wrapped.of({ serverId })).toThrow('can’t be reached')
+  engines.setAway({ serverId }, false)
+  expect(wrapped.of({ serverId })).toBe(engines.of({ serverId }))
+  engines.setAway({ serverId }, true)
+  expect(wrapped.isAway({ serverId })).toBe(true)
+})
+
 /** From then on the other server doesn't respond; returns what ends that. */
 function cutOff({ docker }: Other) {
   const before = { ...docker }
