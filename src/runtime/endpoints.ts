@@ -20,7 +20,7 @@ type Member = {
 
 type Run = Pick<
   RuntimeDeps,
-  'db' | 'engines' | 'serverList' | 'docker' | 'runtime' | 'config' | 'instanceId'
+  'db' | 'engines' | 'serverList' | 'docker' | 'locks' | 'runtime' | 'config' | 'instanceId'
 > & {
   workload: Workload
   signal: AbortSignal
@@ -100,23 +100,32 @@ const unreached = (why: string) =>
     'Change its placement, or the servers, then deploy again.',
   )
 
-/** Connects the containers of this server that are on a network to its overlay, without a restart. */
-async function attachHere(run: Run, { network, overlay }: { network: string; overlay: string }) {
-  const { db, docker, signal } = run
-  const there = new Set(await docker.listJoined(overlay, { signal }))
-  for (const { instanceId: id, containerId, serverId } of listMembers(db, network)) {
-    if (serverId !== firstServer || there.has(containerId!)) continue
-    const container = await docker.inspectContainer(containerId!, { signal })
-    const own = container?.networks.find(({ name }) => name === network)
-    if (!own) continue
-    const of = { network: overlay, instances: [{ id }], replaced: [], signal }
-    const { addresses } = await reserveAddresses(run, of)
-    // a service whose name is another one’s, too, is linked to by its name on its network
-    const aliases = own.aliases.flatMap((name) => [name, `${name}.${network}`])
-    const endpoint = { containerId: containerId!, address: addresses.get(id), aliases }
-    await docker.connectNetwork(overlay, endpoint)
-  }
-}
+/**
+ * Connects the containers of this server that are on a network to its overlay, without a restart. Others may
+ * attach the same ones: those of a project’s environments, or of apps that are linked to a service.
+ */
+const attachHere = (run: Run, { network, overlay }: { network: string; overlay: string }) =>
+  run.locks.run({ id: overlay }, run.signal, async () => {
+    const { db, docker, signal } = run
+    const there = new Set(await docker.listJoined(overlay, { signal }))
+    for (const { instanceId: id, containerId, serverId } of listMembers(db, network)) {
+      if (serverId !== firstServer || there.has(containerId!)) continue
+      const find = () => docker.inspectContainer(containerId!, { signal })
+      const own = (await find())?.networks.find(({ name }) => name === network)
+      if (!own) continue
+      const of = { network: overlay, instances: [{ id }], replaced: [], signal }
+      const { addresses } = await reserveAddresses(run, of)
+      // a service whose name is another one’s, too, is linked to by its name on its network
+      const aliases = own.aliases.flatMap((name) => [name, `${name}.${network}`])
+      const endpoint = { containerId: containerId!, address: addresses.get(id), aliases }
+      try {
+        await docker.connectNetwork(overlay, endpoint)
+      } catch (error) {
+        const now = await find()
+        if (now && now.state !== 'removing') throw error // else it went meanwhile
+      }
+    }
+  })
 
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>
   serviceId === null ? !options.granted?.hostNetwork : joins.includes(serviceId)

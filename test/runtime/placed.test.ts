@@ -2,11 +2,18 @@ import { expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import type { Placement } from '../../src/db/schema.ts'
 import { firstServer } from '../../src/platform/root.ts'
-import { publishedAt, releaseAddresses, reservePort } from '../../src/runtime/endpoint-store.ts'
+import {
+  listHeld,
+  publishedAt,
+  releaseAddresses,
+  reservePort,
+} from '../../src/runtime/endpoint-store.ts'
+import { reserveEndpoints } from '../../src/runtime/endpoints.ts'
 import { listPlaces } from '../../src/runtime/routing-store.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
-import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import { insertInstance, listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import { networkNameOf, overlayOf } from '../../src/runtime/workload.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
@@ -71,6 +78,29 @@ test('a container of another server has its image, and an overlay that others ar
   await removeFromEngine(s.deps, { kind: 'app', projectId: workload.projectId, volumes: false })
   expect([s.engine.containers.size, s.other.containers.size]).toEqual([0, 0])
   expect(await s.docker.listNetworks({ labels: [`davit.instance=${s.instanceId}`] })).toEqual([])
+})
+
+test('two starts elsewhere attach what is here at once, but for what goes meanwhile', async () => {
+  const s = await twoServers()
+  const { db, deps, workload } = s
+  await s.roll('here', { components: s.web('here', 2) })
+  const [stays, goes] = listLiveInstances(db, workload.id).map(({ containerId }) => containerId!)
+  s.faults.inspectContainer = async (id, options) => {
+    const found = await s.docker.inspectContainer(id, options)
+    if (id === goes) s.engine.containers.delete(id)
+    return found
+  }
+  const [component] = s.web('there')
+  const start = (slot: number) => {
+    const of = { workloadId: workload.id, component: 'web', slot, serverId: second }
+    const instance = insertInstance(db, { releaseId: 'here', ...of })
+    const run = { ...deps, workload, signal: new AbortController().signal }
+    return reserveEndpoints(run, { members: [{ instance, component: component! }] })
+  }
+  await Promise.all([start(3), start(4)])
+  const [, overlay] = [...s.engine.container(stays!).endpoints.values()]
+  const [held] = listHeld(db, overlayOf(networkNameOf(workload))).values()
+  expect(held).toBe(overlay!.wanted!)
 })
 
 test('what is kept of a version is only started again where it may run', async () => {
