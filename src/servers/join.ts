@@ -137,8 +137,9 @@ async function examine(
   if (state.isMember) {
     const known = listServers(db).find(({ nodeId }) => nodeId === state.nodeId)
     if (known) refuse(`leads to the server ${known.name}, which has joined.`)
-    // one of ours that no row has: Davit was killed while it joined
-    const isLeft = own.isManager && (await docker.getNode(state.nodeId, { signal }))
+    // one that no row has, in a swarm that only Davit lets others into: it was killed while that one joined
+    const isOurs = own.isManager && getServer(db, firstServer)?.hasBegunSwarm
+    const isLeft = isOurs && (await docker.getNode(state.nodeId, { signal }))
     if (!isLeft) refuse('is in a swarm already. Run `docker swarm leave` there first.')
     await there.leaveSwarm()
     await docker.removeNode(state.nodeId)

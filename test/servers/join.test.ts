@@ -4,7 +4,7 @@ import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { resume } from '../../src/serve.ts'
-import { listServers } from '../../src/servers/store.ts'
+import { insertServer, listServers } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
@@ -192,19 +192,21 @@ test.each<[string, string, (s: ReturnType<typeof twoMachines>) => object | void]
 const failed = (message: string) =>
   new Failure('engine_unreachable', 'It can’t be reached.', 'Wait.', { cause: new Error(message) })
 
-test('a member of another swarm is refused; one that a killed Davit left in ours joins again', async () => {
+test('a member of another swarm is refused, also of the operator’s own; one that a killed Davit left in ours joins again', async () => {
   const s = twoMachines()
   Object.assign(s.other.state, { isMember: true, nodeId: 'foreign' })
-  expect((await s.add()).json.errors).toMatchObject([{ field: 'address' }])
-  expect(s.other.calls).toEqual([])
-
-  Object.assign(s.own.state, {
-    isMember: true,
-    isManager: true,
-    nodeId: 'own',
-    address: '10.0.0.1',
-  })
+  const refused = async () => {
+    expect((await s.add()).json.errors).toMatchObject([{ field: 'address' }])
+    expect([...s.own.calls, ...s.other.calls]).toEqual([])
+  }
+  await refused()
+  const own = { nodeId: 'own', address: '10.0.0.1' }
+  Object.assign(s.own.state, { ...own, isMember: true, isManager: true })
   s.own.nodes.set('foreign', true)
+  await refused()
+
+  const facts = { engine: '28.5.2', cpus: 2, memoryMb: 2048, hasBegunSwarm: true }
+  insertServer(s.t.db, { ...own, ...facts, id: firstServer, name: 'one' })
   expect((await s.add()).status).toBe(201)
   expect(s.other.calls).toEqual(['leave', 'join'])
   expect(s.own.nodes.has('foreign')).toBe(false)
