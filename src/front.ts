@@ -125,8 +125,8 @@ const deadline = (seconds: number) => {
 /** Seconds, fewer than after which htmx gives up. */
 const longTimeout = 55
 
-/** What it stores is tried out first, elsewhere. */
-const isLong = /^\/settings\/(targets|channels)\b/
+/** What it stores is tried out first, elsewhere; a server also joins the swarm, or leaves. */
+const isLong = /^\/settings\/(targets|channels|servers)\b/
 
 /** It has a limit of its own: without a byte for too long it ends. */
 const isUpload = /^\/projects\/[^/]+\/uploads$/

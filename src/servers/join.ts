@@ -31,6 +31,9 @@ export type Joining = {
 const readyWithin = 10_000
 const lookEvery = 250
 
+const openPorts =
+  'Check that ports 2377 (TCP), 7946 (TCP and UDP) and 4789 (UDP) are open between both servers.'
+
 /** Seconds by which two clocks may differ: certificates and logs depend on them. */
 const clockTolerance = 30
 
@@ -77,7 +80,7 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
     if (!(error instanceof EngineError)) throw error
     throw new AppError(
       'conflict',
-      `The swarm refused the server, and nothing was changed: ${error.message}`,
+      `The swarm refused the server, and nothing was changed: ${error.message} ${openPorts}`,
     )
   }
 }
@@ -190,7 +193,7 @@ async function untilReady(docker: Docker, nodeId: string) {
     if (performance.now() > deadline)
       throw new AppError(
         'conflict',
-        'The server joined, but isn’t ready after 10 s, so it left again. Check that ports 2377 and 7946 (TCP and UDP) and 4789 (UDP) are open between both servers.',
+        `The server joined, but isn’t ready after 10 s, so it left again. ${openPorts}`,
       )
     await sleep(lookEvery)
   }

@@ -21,6 +21,8 @@ class Machine {
   info: Partial<Info> = {}
   state: State
   nodes = new Map<string, boolean>()
+  /** Looks at its members before they are ready. */
+  slowness = 0
   unreachable: Error | null = null
   readonly engine = new FakeEngine(realClock)
 
@@ -62,7 +64,8 @@ class Machine {
         this.#change('leave', () => {
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
         }),
-      getNode: async (id) => (this.nodes.has(id) ? { isReady: this.nodes.get(id)! } : null),
+      getNode: async (id) =>
+        this.nodes.has(id) ? { isReady: this.nodes.get(id)! && this.slowness-- <= 0 } : null,
       removeNode: async (id) => {
         this.#change(`remove ${id}`, () => this.nodes.delete(id))
         return true
@@ -75,11 +78,11 @@ class Machine {
 const key = { sshUser: 'davit', sshKey: 'a secret key', hostKey: 'ssh-ed25519 AAAA root@two' }
 const two = { name: 'two', address: '10.0.0.2', ...key }
 
-function twoMachines({ address = '10.0.0.1' } = {}) {
+function twoMachines({ address = '10.0.0.1', ...env }: Record<string, string> = {}) {
   const [own, other] = [new Machine('one'), new Machine('other')]
   own.nodes.set('node 10.0.0.2', true)
   const asked: object[] = []
-  const t = simulatedApp(address ? { DAVIT_CLUSTER_ADDRESS: address } : {}, {
+  const t = simulatedApp(address ? { ...env, DAVIT_CLUSTER_ADDRESS: address } : env, {
     docker: own.docker(),
     connectServer: (options = {}) => {
       asked.push(options)
@@ -218,6 +221,12 @@ test.each(['begin', 'join'])('a join that fails at %s is undone', async (step) =
   expect((await s.add()).status).toBeGreaterThanOrEqual(500)
   nothingChanged(s)
   s.own.failing = s.other.failing = ''
+  expect((await s.add()).status).toBe(201)
+})
+
+test('a join may take longer than other requests', async () => {
+  const s = twoMachines({ DAVIT_REQUEST_TIMEOUT: '1' })
+  s.own.slowness = 5
   expect((await s.add()).status).toBe(201)
 })
 
