@@ -42,13 +42,13 @@ export class Engines {
     this.#removed.delete(serverId)
   }
 
-  /** Of another server; nothing is known then of what runs there. */
+  /** Of another server, also one whose key can’t be read; nothing is known then of what runs there. */
   isAway({ serverId }: OnServer) {
     return this.#away.has(serverId)
   }
 
   setAway({ serverId }: OnServer, isAway: boolean) {
-    if (isAway && this.#byServer.has(serverId)) this.#away.add(serverId)
+    if (isAway) this.#away.add(serverId)
     else this.#away.delete(serverId)
   }
 
@@ -79,8 +79,8 @@ export class Engines {
 
   of({ serverId }: OnServer): Docker {
     const docker = this.#byServer.get(serverId)
-    if (docker && !this.#away.has(serverId)) return docker
-    if (docker) throw serverAway()
+    if (this.#away.has(serverId)) throw serverAway()
+    if (docker) return docker
     throw new Failure(
       'unknown_server',
       'The server that this runs on isn’t one of Davit’s any more.',
@@ -103,7 +103,7 @@ export class Engines {
 
   /** What those have that respond. Throws when that of Davit’s own server doesn’t. */
   async reachable<One>(work: (docker: Docker) => Promise<One[]>) {
-    const away = new Set<string>()
+    const away = new Set(this.#away)
     const found = await this.each((docker) =>
       this.#ask(docker, work).catch((error) => {
         if (docker === this.all[0] || !isEngineSilent(error)) throw error

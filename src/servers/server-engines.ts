@@ -32,6 +32,7 @@ export class ServerEngines {
   open(server: Server) {
     const docker = this.connect(server)
     if (docker) this.#deps.engines.add(docker)
+    else if (server.ssh) this.#setAway(server.id, true)
   }
 
   /** Null for Davit’s own, and for one whose key can’t be read: it stays away. */
@@ -70,9 +71,14 @@ export class ServerEngines {
   #setAway(serverId: string, isAway: boolean) {
     const { db, engines } = this.#deps
     engines.setAway({ serverId }, isAway)
-    const known = getServer(db, serverId)
-    if (known && (known.state === 'away') !== isAway)
-      updateServer(db, serverId, { lastSeenAt: isAway ? new Date() : null })
+    try {
+      const known = getServer(db, serverId)
+      if (known && (known.state === 'away') !== isAway)
+        updateServer(db, serverId, { lastSeenAt: isAway ? new Date() : null })
+    } catch (error) {
+      if (!isAway) throw error // the feed connects again
+      report('that a server is away could not be stored', error) // until the next try to connect
+    }
   }
 
   /** Its Docker may have been upgraded, and its memory changed, while it was away. */

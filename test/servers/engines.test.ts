@@ -2,6 +2,9 @@ import { expect, onTestFinished, test } from 'bun:test'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { listDifferent } from '../../src/runtime/reconcile.ts'
+import { listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
 import { resume } from '../../src/serve.ts'
 import { getServer, insertServer, listServers, updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
@@ -9,8 +12,11 @@ import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
+import { aWorkload } from '../runtime/workload.ts'
 
 const serverId = '00000000-0000-7000-8000-000000000002'
+
+const signal = new AbortController().signal
 
 const facts = { nodeId: 'n', engine: '0', cpus: 2, memoryMb: 2048 }
 
@@ -115,5 +121,42 @@ test('a server whose key can’t be read any more stays away, and Davit starts',
   const t = simulatedApp({}, { db: before.db })
   expect(listServers(t.db)).toMatchObject([{ name: 'one' }, { name: 'two' }])
   expect(t.engines.all).toHaveLength(1)
-  expect(() => t.engines.of({ serverId })).toThrow()
+  expect(() => t.engines.of({ serverId })).toThrow('can’t be reached')
+})
+
+test('what runs on a server whose key can’t be read any more stays as it was', async () => {
+  const s = await aWorkload({ isSimulated: true })
+  insertServer(s.db, { id: firstServer, name: 'one', address: '10.0.0.1', ...facts })
+  const login = { ssh: 'ssh://davit@10.0.0.2:22', hostKey: 'AAAA', privateKey: 'broken' }
+  const row = { id: serverId, name: 'two', address: '10.0.0.2', ...facts, ...login }
+  s.deps.serverEngines.open(insertServer(s.db, row))
+  expect(getServer(s.db, serverId)!.state).toBe('away')
+  await s.roll('one')
+  const [live] = listLiveInstances(s.db, s.workload.id)
+  await s.docker.removeContainer(live!.containerId!, { force: true })
+  updateInstance(s.db, live!.id, { serverId, containerId: 'there' })
+
+  expect((await s.engines.reachable(async () => [])).away).toEqual(new Set([serverId]))
+  expect(await listDifferent(s.deps, 'app', { signal })).toEqual(new Set())
+  await apps.observe(s.deps, s.workload.id, { orphans: false, signal })
+  expect(listLiveInstances(s.db, s.workload.id)).toMatchObject([{ containerId: 'there' }])
+})
+
+test('a server is watched on when it can’t be stored that it is away', async () => {
+  const t = simulatedApp()
+  aServer(t)
+  const other = anotherServer()
+  insertServer(t.db, { id: serverId, name: 'two', address: '10.0.0.2', ...facts })
+  t.engines.add(other.docker)
+  await until(() => other.engine.listeners.size > 0 && !t.engines.isAway({ serverId }))
+  t.db.$client.run(
+    "CREATE TEMP TRIGGER full BEFORE UPDATE ON servers BEGIN SELECT RAISE(FAIL, 'the disk is full'); END",
+  )
+  other.pull()
+  await until(() => t.engines.isAway({ serverId }))
+  expect(getServer(t.db, serverId)!.state).toBe('ready')
+  t.db.$client.run('DROP TRIGGER full')
+  await until(() => getServer(t.db, serverId)!.state === 'away')
+  other.cable.isPulled = false
+  await until(() => getServer(t.db, serverId)!.state === 'ready')
 })
