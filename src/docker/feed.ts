@@ -10,6 +10,12 @@ const channel = 'containers'
 
 type EventSource = { events(options: EventOptions): AsyncIterable<EngineEvent> }
 
+type FeedOptions = {
+  signal: AbortSignal
+  changed?: (isOpen: boolean) => void
+  maxDelay?: number
+}
+
 /** Receives the engine's container events over one connection and passes them to all subscribers. */
 export class EngineFeed {
   readonly #hub = new Hub<EngineEvent | typeof resync>()
@@ -19,15 +25,14 @@ export class EngineFeed {
     return this.#hub.follow(channel, signal)
   }
 
-  /** Keeps the connection until the signal; waits for an unreachable engine. */
-  async run(
-    docker: EventSource,
-    { signal, changed }: { signal: AbortSignal; changed?: (isOpen: boolean) => void },
-  ) {
+  /** Keeps the connection until the signal; waits for an unreachable engine, at most `maxDelay` ms between tries. */
+  async run(docker: EventSource, { signal, changed, maxDelay = retryDelay }: FeedOptions) {
     const heard = new Heard()
     let isReported = false
+    let delay = retryDelay
     const opened = () => {
       isReported = false
+      delay = retryDelay
       reportEngineBack()
       changed?.(true)
       this.#hub.publish(channel, resync)
@@ -43,7 +48,8 @@ export class EngineFeed {
         isReported = true
         changed?.(false)
       }
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      await sleep(delay, undefined, { signal }).catch(() => {})
+      delay = Math.min(delay * 2, maxDelay)
     }
   }
 }

@@ -12,6 +12,9 @@ type ServersDeps = { db: Db; secrets: Secrets; engines: Engines; connect: typeof
 
 const sealedFor = (id: string) => `server ${id} key`
 
+/** Milliseconds between logins at a server that is away: refused ones in quick succession get an address banned. */
+const maxDelay = 30_000
+
 /** The other servers, from the database to their engines. */
 export class ServerEngines {
   readonly #deps: ServersDeps
@@ -65,7 +68,7 @@ export class ServerEngines {
       this.#setAway(serverId, !isOpen)
       if (isOpen) void this.#measure(docker, signal)
     }
-    return feed.run(docker, { signal, changed })
+    return feed.run(docker, { signal, changed, maxDelay })
   }
 
   #setAway(serverId: string, isAway: boolean) {

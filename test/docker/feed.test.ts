@@ -10,12 +10,13 @@ const { docker, run } = sandbox()
 async function withFeed(
   source: Parameters<EngineFeed['run']>[0],
   work: (heard: ReturnType<EngineFeed['listen']>) => Promise<void>,
+  options: { maxDelay?: number } = {},
 ) {
   const controller = new AbortController()
   const feed = new EngineFeed()
   const heard = feed.listen(controller.signal)
   await heard.next()
-  const running = feed.run(source, controller)
+  const running = feed.run(source, { signal: controller.signal, ...options })
   await work(heard)
   controller.abort()
   await running
@@ -94,4 +95,17 @@ test('while the engine is away no one is sent to look at it, and once it is back
     expect(await next(heard)).toBe('look again')
     expect(tries).toBe(3)
   })
+})
+
+test('an engine that stays away is tried less and less often', async () => {
+  const tries: number[] = []
+  const away: typeof docker.events = async function* (options) {
+    tries.push(performance.now())
+    if (tries.length < 3) throw new Failure('engine_unreachable', 'It refuses.', 'Let it in.')
+    yield* docker.events(options)
+  }
+  const looked = async (heard: ReturnType<EngineFeed['listen']>) => void (await next(heard))
+  await withFeed({ events: away }, looked, { maxDelay: 30_000 })
+  const [first, second, third] = tries as [number, number, number]
+  expect(third - second).toBeGreaterThan(1.5 * (second - first))
 })

@@ -27,7 +27,7 @@ function anotherServer() {
   engine.serverId = serverId
   engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
   engine.networks.set('none', { id: 'none', name: 'none', subnet: '10.0.0.0/24', labels: {} })
-  const cable = { isPulled: false, calls: 0, pull: () => {} }
+  const cable = { isPulled: false, calls: 0, logins: 0, pull: () => {} }
   const refuse = () => {
     if (cable.isPulled) throw new Failure('engine_unreachable', 'It has no power.', 'Wait.')
   }
@@ -37,6 +37,7 @@ function anotherServer() {
       if (typeof call !== 'function') return call
       if (name === 'events')
         return async function* ({ signal, ...options }: Parameters<Docker['events']>[0] = {}) {
+          cable.logins++
           refuse()
           const cut = new AbortController()
           cable.pull = () => cut.abort(new Failure('engine_unreachable', 'Cut.', 'Wait.'))
@@ -111,6 +112,19 @@ test('a server without power is away at once, is not asked, and is ready when it
   updateServer(t.db, serverId, { isDraining: true })
   other.cable.isPulled = false
   await until(() => getServer(t.db, serverId)!.state === 'draining')
+})
+
+test('at a server that is away from the start nothing but its events is tried', async () => {
+  const t = simulatedApp()
+  const other = anotherServer()
+  insertServer(t.db, { id: serverId, name: 'two', address: '10.0.0.2', ...facts })
+  other.cable.isPulled = true
+  t.engines.add(other.docker)
+  aServer(t)
+  await until(() => other.cable.logins === 2)
+  expect(other.cable.calls).toBe(0)
+  other.cable.isPulled = false
+  await until(() => other.cable.calls > 0)
 })
 
 test('a server whose key can’t be read any more stays away, and Davit starts', () => {
