@@ -67,7 +67,7 @@ export class Collector {
       if (event === resync) {
         this.#stops.clear()
         await Promise.all(this.#deps.engines.all.map((docker) => this.#look(docker, signal)))
-      } else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
+      } else if (readLabels(event.attributes).instanceId === instanceId) this.#heard(event)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
@@ -84,6 +84,15 @@ export class Collector {
         journal.warn('the last lines of a container were not read in time', fields)
     } catch (error) {
       report('the last lines of a container were not read', error, fields)
+    }
+  }
+
+  /** One that fails, such as for a server that is away by now, must not end the reading of all others. */
+  #heard(event: EngineEvent) {
+    try {
+      this.#hear(event)
+    } catch (error) {
+      report('an event of a container was passed over', error, { container: event.id })
     }
   }
 
@@ -128,12 +137,12 @@ export class Collector {
   }
 
   #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
+    const docker = this.#deps.engines.of(cursor)
     const log = outputLogOf(this.#deps.db, cursor)
     const channel = channelOf(log)
     const readBatches = this.#readBatches.get(channel) ?? new ReadBatches(this.#deps, log)
     this.#readBatches.set(channel, readBatches)
     readBatches.readers++
-    const docker = this.#deps.engines.of(cursor)
     const of = { cursor, isKnown, news, readBatches, pulls: this.#pulls, signal: this.#signal! }
     const reader = new Reader({ ...this.#deps, docker }, of)
     this.#readers.set(cursor.containerId, reader)
@@ -148,7 +157,8 @@ export class Collector {
   async #look(docker: Docker, signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
-        if (this.#deps.engines.isAway(docker)) return // its return is reported
+        const { engines } = this.#deps
+        if (engines.isAway(docker) || !engines.all.includes(docker)) return // its return is reported
         return await this.#lookOnce(docker, signal)
       } catch (error) {
         if (signal.aborted) return

@@ -136,3 +136,20 @@ test('the end of a container that someone killed is marked at once, without that
   const killed = 'It ended: exit code 137, killed 0 s after it was asked to stop.'
   expect(marks(lines)).toEqual(['It started.', killed])
 })
+
+test('an event of a server that is away by now ends the reading of no other', async () => {
+  const t = testApp()
+  const elsewhere = { id: 'f'.repeat(64), serverId: '00000000-0000-7000-8000-000000000002' }
+  t.faults.events = async function* (options) {
+    for await (const event of t.docker.events(options)) {
+      yield { ...event, ...elsewhere }
+      yield event
+    }
+  }
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await environment.run('echo here')
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(written(lines)).toEqual(['here'])
+})
