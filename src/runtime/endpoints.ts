@@ -69,7 +69,10 @@ export async function reserveEndpoints(
         endpoints.get(id)!.push({
           network,
           address: given.addresses.get(id),
-          ...(isOverlay && other === workload && { aliases: component.options.networkAliases }),
+          ...(isOverlay &&
+            other === workload && {
+              aliases: spanning(component.options.networkAliases ?? [], networkNameOf(other)),
+            }),
           ...(other !== workload && other.id === workload.id && { aliases: component.names }),
         })
       for (const giver of given.takenOver) takenOver.add(giver)
@@ -100,6 +103,10 @@ const unreached = (why: string) =>
     'Change its placement, or the servers, then deploy again.',
   )
 
+/** The names on an overlay: a service whose name is another one’s, too, is linked to by its name on its network. */
+const spanning = (names: string[], network: string) =>
+  names.flatMap((name) => [name, `${name}.${network}`])
+
 /**
  * Connects the containers of this server that are on a network to its overlay, without a restart. Others may
  * attach the same ones: those of a project’s environments, or of apps that are linked to a service.
@@ -115,8 +122,7 @@ const attachHere = (run: Run, { network, overlay }: { network: string; overlay: 
       if (!own) continue
       const of = { network: overlay, instances: [{ id }], replaced: [], signal }
       const { addresses } = await reserveAddresses(run, of)
-      // a service whose name is another one’s, too, is linked to by its name on its network
-      const aliases = own.aliases.flatMap((name) => [name, `${name}.${network}`])
+      const aliases = spanning(own.aliases, network)
       const endpoint = { containerId: containerId!, address: addresses.get(id), aliases }
       try {
         await docker.connectNetwork(overlay, endpoint)

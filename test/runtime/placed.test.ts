@@ -103,6 +103,16 @@ test('two starts elsewhere attach what is here at once, but for what goes meanwh
   expect(held).toBe(overlay!.wanted!)
 })
 
+test('a container that is made for an overlay has the names there of one that joins it later', async () => {
+  const s = await twoServers()
+  s.place({ labels: {}, spread: 'servers' })
+  const [made] = s.web('one', 2)
+  const options = { ...made!.options, networkAliases: ['db'] }
+  await s.roll('one', { components: [{ ...made!, options }] })
+  const [bridge, overlay] = [...s.engine.containers.values()][0]!.endpoints
+  expect(overlay![1].aliases).toEqual(['db', `db.${bridge![0]}`])
+})
+
 test('what is kept of a version is only started again where it may run', async () => {
   const s = await twoServers()
   s.place({ server: second })
