@@ -35,7 +35,8 @@ export async function drain(
 
 /**
  * Stops and removes the containers of replaced releases; with `stopsStandby` also stops those that are kept.
- * If the edge sent them requests, each is drained first, in the background; not with `now`.
+ * If the edge sent them requests, each is drained first, in the background; not with `now`. What is on a server
+ * that is away goes once that is back.
  */
 export async function removeReplaced(
   deps: RuntimeDeps,
@@ -47,7 +48,7 @@ export async function removeReplaced(
 ) {
   const standby = stopsStandby ? listStandby(deps.db, workload.id) : []
   const replaced = [...listReplaced(deps, workload), ...standby].filter(
-    ({ id }) => !deps.instanceTasks.isRemoving(id),
+    (one) => !deps.instanceTasks.isRemoving(one.id) && !deps.engines.isAway(one),
   )
   // the components of a replaced release aren't kept
   const componentOf = componentIn(deps, workload)

@@ -6,7 +6,9 @@ import { removeEverywhere } from '../../src/runtime/images/remove.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { insertOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import type { Instance } from '../../src/runtime/store.ts'
 import { resume } from '../../src/serve.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
@@ -181,6 +183,31 @@ test('while a server is away, the others’ containers are observed, and its own
   mend()
   await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
   expect(other.engine.containers.size).toBe(0)
+})
+
+test('each deployment away from a dead server works, and what is left there goes once it is back', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  await s.roll('there')
+  const [{ releaseId }] = listLiveInstances(s.db, s.workload.id) as [Instance]
+  const left = { workloadId: s.workload.id, component: 'web', serverId }
+  const once = insertOnce(s.db, { ...left, id: 'once', releaseId, workload: s.workload })
+  const mend = cutOff(other)
+  s.deps.engines.setAway({ serverId }, true)
+  s.comeBack()
+  for (const version of ['here', 'again']) {
+    await s.roll(version)
+    await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+    expect(listLiveInstances(s.db, s.workload.id)).toMatchObject([{ releaseId: version }])
+  }
+  expect(s.engine.containers.size).toBe(1)
+  expect([statesOf(other), listOnce(s.db, s.workload.id)]).toEqual([['running'], [once]])
+
+  mend()
+  s.deps.engines.setAway({ serverId }, false)
+  expect(await listDifferent(s.deps, 'app', { signal })).toEqual(new Set([s.workload.id]))
+  await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+  expect([other.engine.containers.size, listOnce(s.db, s.workload.id)]).toEqual([0, []])
 })
 
 test('an image goes from each server, unless one of them uses it', async () => {
