@@ -141,7 +141,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   })
   const instanceTasks = new InstanceTasks()
   const locks = new WorkloadLocks()
-  const routing: Routing = new Routing({ db, edge })
+  const routing: Routing = new Routing({ db, engines, edge })
   const hosts = () => plan().hosts
   const known = { config, db, docker, edge, instanceId, nameServers, hosts }
   const certificates = new CertificateKeeper(known)
@@ -160,7 +160,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   }
 
   const feed = new EngineFeed()
-  const serverEngines = new ServerEngines({ db, secrets, engines, connect: connectServer })
+  const serverEngines = new ServerEngines({
+    ...{ db, secrets, engines, connect: connectServer },
+    changed: (one) => routing.routeOn(one),
+  })
   const server = new ServerMeter(config, db)
   const usage = new UsagePoller({ observed, logDb }, { interval: usageInterval })
   const watching = { feed, usage, server, serverEngines }

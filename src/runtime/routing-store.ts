@@ -11,6 +11,7 @@ import type { WorkloadKey } from './workload.ts'
 /** The address is null when unknown. */
 export type InstanceAddress = {
   id: string
+  serverId: string
   component: string
   state: InstanceState
   address: string | null
@@ -39,10 +40,10 @@ export function listPlaces(db: Tx, workload: WorkloadKey): InstanceAddress[] {
     )
     .orderBy(asc(instances.component), asc(instances.slot), asc(instances.id))
     .all()
-    .map(({ serverId, ...place }) =>
-      serverId === firstServer
+    .map((place) =>
+      place.serverId === firstServer
         ? place
-        : { ...place, address: null, ...publishedAt(db, { id: place.id, serverId }) },
+        : { ...place, address: null, ...publishedAt(db, place) },
     )
 }
 
@@ -89,6 +90,16 @@ export const countContainers = (db: Db) =>
       .groupBy(instances.serverId)
       .all()
       .map(({ serverId, containers }) => [serverId, containers] as const),
+  )
+
+/** Environments that have instances on a server. */
+export const listAppsOn = (db: Db, serverId: string) =>
+  new Set(
+    listValues(
+      db,
+      instances.workloadId,
+      and(eq(instances.serverId, serverId), ne(instances.state, 'removed')),
+    ),
   )
 
 /** Services that have domains. */

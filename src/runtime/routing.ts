@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import type { Engines, OnServer } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { PageName } from '../edge/plan.ts'
 import type { Addresses } from '../edge/shares.ts'
@@ -7,6 +8,7 @@ import type { Job } from '../jobs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import {
   isKept,
+  listAppsOn,
   listEnvironmentIds,
   listNamedServiceIds,
   listPlaces,
@@ -21,11 +23,12 @@ import {
   isRollingOut,
   updateInstance,
 } from './store.ts'
-import type { Instance } from './store.ts'
+import type { Instance, InstanceState } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
 type RoutingDeps = {
   db: Db
+  engines: Pick<Engines, 'isAway'>
   edge: Pick<Edge, 'isOn' | 'mode' | 'route' | 'routeShare' | 'keep' | 'forget'>
 }
 
@@ -35,6 +38,7 @@ const mostRemembered = 10_000
 /** Decides which instances get requests, and makes the edge send them there. */
 export class Routing {
   readonly #db: Db
+  readonly #engines: RoutingDeps['engines']
   readonly #edge: RoutingDeps['edge']
   /** Keys that this process has routed. */
   #routed = new Set<string>()
@@ -43,8 +47,9 @@ export class Routing {
   /** Milliseconds at which each instance was last found healthy; the latest entry is last. */
   readonly #wellSince = new Map<string, number>()
 
-  constructor({ db, edge }: RoutingDeps) {
+  constructor({ db, engines, edge }: RoutingDeps) {
     this.#db = db
+    this.#engines = engines
     this.#edge = edge
   }
 
@@ -71,7 +76,7 @@ export class Routing {
   }
 
   #routeKey(workload: WorkloadKey, key: string, places: InstanceAddress[]) {
-    const [first, ...others] = places.flatMap((place) => addressOf(place) ?? [])
+    const [first, ...others] = this.#addressesOf(places, 'live')
     // the version before takes over within milliseconds: until then visitors wait for a connection, and see no page
     if (!first && isKept(this.#db, workload.id) && goesBackOnCrash(this.#db, workload.id)) return
     this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
@@ -89,8 +94,7 @@ export class Routing {
 
   #routeStandby(id: string, places: InstanceAddress[]) {
     if (!isKept(this.#db, id)) return false
-    const before = places.filter(({ state }) => state === 'standby')
-    const [first, ...others] = before.flatMap((place) => reachedAt(place) ?? [])
+    const [first, ...others] = this.#addressesOf(places, 'standby')
     if (first) this.#edge.route(id, [first, ...others])
     return first !== undefined
   }
@@ -102,9 +106,8 @@ export class Routing {
   #routeShare(id: string, places: InstanceAddress[]) {
     const share = getShare(this.#db, id)
     if (!share || !isKept(this.#db, id)) return false
-    const [current, before] = (['live', 'standby'] as const).map((wanted) =>
-      places.flatMap((place) => (place.state === wanted ? (reachedAt(place) ?? []) : [])),
-    ) as [string[], string[]]
+    const current = this.#addressesOf(places, 'live')
+    const before = this.#addressesOf(places, 'standby')
     const [first, ...others] = before.length > 0 ? before : current
     if (!first) return false
     if (this.#edge.mode !== 'caddy') {
@@ -114,6 +117,18 @@ export class Routing {
     const or = ([own, ...more]: string[]): Addresses => (own ? [own, ...more] : [first, ...others])
     this.#edge.routeShare(id, share, { new: or(current), before: or(before) })
     return true
+  }
+
+  /** Of those in this state; not on servers that are away, as long as others are left. */
+  #addressesOf(places: InstanceAddress[], wanted: InstanceState) {
+    const all = places.filter(({ state, address, port }) => state === wanted && address && port)
+    const there = all.filter((place) => !this.#engines.isAway(place))
+    return (there.length > 0 ? there : all).map(({ address, port }) => `${address}:${port}`)
+  }
+
+  /** A server went away, or came back. */
+  routeOn({ serverId }: OnServer) {
+    for (const id of listAppsOn(this.#db, serverId)) this.route({ id, kind: 'app' })
   }
 
   /** Routes all workloads, and removes the slots of deleted ones. */
@@ -182,12 +197,6 @@ export class Routing {
 
 /** States of instances of the live release. */
 const ofLiveRelease = new Set(['live', 'unhealthy', 'stopped'])
-
-/** Null while it must not get requests. */
-const addressOf = (place: InstanceAddress) => (place.state === 'live' ? reachedAt(place) : null)
-
-const reachedAt = ({ address, port }: InstanceAddress) =>
-  address && port ? `${address}:${port}` : null
 
 function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): PageName {
   if (kind === 'app' && !isKept(db, id)) return 'nobody'

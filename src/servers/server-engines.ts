@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import type { connectDocker } from '../docker/index.ts'
-import type { Docker, EngineFeed, Engines } from '../docker/index.ts'
+import type { Docker, EngineFeed, Engines, OnServer } from '../docker/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
 import { Semaphore } from '../platform/semaphore.ts'
@@ -8,7 +8,14 @@ import type { Secrets } from '../platform/secrets.ts'
 import { deleteServer, getServer, listServers, updateServer } from './store.ts'
 import type { Server } from './store.ts'
 
-type ServersDeps = { db: Db; secrets: Secrets; engines: Engines; connect: typeof connectDocker }
+type ServersDeps = {
+  db: Db
+  secrets: Secrets
+  engines: Engines
+  /** One went away, or came back. */
+  changed: (server: OnServer) => void
+  connect: typeof connectDocker
+}
 
 const sealedFor = (id: string) => `server ${id} key`
 
@@ -72,9 +79,10 @@ export class ServerEngines {
   }
 
   #setAway(serverId: string, isAway: boolean) {
-    const { db, engines } = this.#deps
+    const { db, engines, changed } = this.#deps
     engines.setAway({ serverId }, isAway)
     try {
+      changed({ serverId })
       const known = getServer(db, serverId)
       if (known && (known.state === 'away') !== isAway)
         updateServer(db, serverId, { lastSeenAt: isAway ? new Date() : null })

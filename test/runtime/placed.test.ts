@@ -12,7 +12,12 @@ import { reserveEndpoints } from '../../src/runtime/endpoints.ts'
 import { listPlaces } from '../../src/runtime/routing-store.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
-import { insertInstance, listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import {
+  insertInstance,
+  listInstances,
+  listLiveInstances,
+  updateInstance,
+} from '../../src/runtime/store.ts'
 import { networkNameOf, overlayOf } from '../../src/runtime/workload.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
@@ -165,6 +170,35 @@ test('an app of another server stops, starts and restarts at its port there', as
   expect(await restartLive(deps, { workload, components, signal, stops: true })).toBe(true)
   expect(listLiveInstances(s.db, workload.id)).toEqual([instance!])
   expect(s.other.containers.values().next().value!.held).toMatchObject([{ host, address }])
+})
+
+test('requests go past a server that is away, unless nothing is elsewhere', async () => {
+  const s = await twoServers()
+  const { db, workload, serverEngines, otherDocker } = s
+  s.place({ labels: {}, spread: 'servers' })
+  await s.roll('both', { components: s.web('both', 2) })
+  const all = listLiveInstances(db, workload.id)
+  for (const { id } of all) updateInstance(db, id, { port: 80 })
+  reservePort(db, { instance: all[1]!, address: '198.51.100.2' })
+  const led: unknown[] = []
+  s.edge.route = (_, to) => void led.push(to)
+  s.routing.route(workload)
+  const [here, there] = led.pop() as string[]
+  expect(there).toBe('198.51.100.2:20000')
+
+  const signal = new AbortController().signal
+  const change = (isOpen: boolean) => {
+    const run: typeof s.feed.run = async (_, { changed }) => changed!(isOpen)
+    return serverEngines.watch({ run } as typeof s.feed, otherDocker, { signal })
+  }
+  await change(false)
+  expect(led.splice(0)).toEqual([[here]])
+  await change(true)
+  expect(led.splice(0)).toEqual([[here, there]])
+  await change(false)
+  updateInstance(db, all[0]!.id, { state: 'removed' })
+  s.routing.route(workload)
+  expect(led.pop()).toEqual([there])
 })
 
 test('a cancel ends the copy of an image, and a server that can’t take it fails the start', async () => {
