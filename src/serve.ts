@@ -7,7 +7,7 @@ import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
-import { listToLoad } from './db/restored.ts'
+import { listRestored, listToLoad } from './db/restored.ts'
 import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
 import { releaseAll } from './backups/hold.ts'
 import { keepPlans } from './backups/start.ts'
@@ -177,6 +177,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
+    recovery[0]!.then(() => findReturning(deps, { signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
@@ -187,6 +188,13 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
       signal,
     }),
   ]
+}
+
+/** Restored apps whose server was away at the start. */
+async function findReturning(deps: Deps, { signal }: { signal: AbortSignal }) {
+  if (listRestored(deps.db, 'deployment').length === 0) return
+  const { reconcileReturning } = await import('./deployments/reconcile-after-restore.ts')
+  await reconcileReturning(deps, { signal })
 }
 
 /** What a backup of the last process paused or stopped must not wait for the turn of its job. */

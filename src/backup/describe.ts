@@ -69,6 +69,7 @@ function describeDeployment({ found }: ObservedDeployments) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`
+  if (outlook.kind === 'away') return [`  unknown   ${name}: looked for on its server at the start`]
   if (outlook.kind !== 'again')
     return outlook.containers.map((container) => {
       const known = outlook.kind === 'found' ? container.state : 'newer than the backup'

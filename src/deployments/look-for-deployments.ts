@@ -19,6 +19,8 @@ export type Outlook =
   | { kind: 'newer'; containers: ContainerSummary[] }
   /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
+  /** It is on a server that can’t be reached: it is looked for once that is back. */
+  | { kind: 'away' }
 
 export type ObservedDeployments = {
   row: Restored
@@ -30,16 +32,23 @@ export type ObservedDeployments = {
 export async function lookForDeployments({ db, docker, engines, instanceId }: LookDeps) {
   const rows = listRestored(db, 'deployment')
   const labels = labelFilter(instanceId, { kind: 'app' })
-  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
+  const { found: containers, away } = await engines.reachable((docker) =>
+    docker.listContainers({ labels, all: true }),
+  )
+  const reached = new Set(engines.all.map(({ serverId }) => serverId)).difference(away)
   const images = new Set((await docker.listImages()).flatMap(({ id, tags }) => [id, ...tags]))
-  const seen = rows.map((row) => ({ row, found: find(db, row, { containers, images }) }))
+  const seen = rows.map((row) => ({ row, found: find(db, row, { containers, images, reached }) }))
   return { seen, images }
 }
 
 function find(
   db: Db,
   { objectId }: Restored,
-  { containers, images }: { containers: ContainerSummary[]; images: Set<string> },
+  {
+    containers,
+    images,
+    reached,
+  }: { containers: ContainerSummary[]; images: Set<string>; reached: Set<string> },
 ): ObservedDeployments['found'] {
   const job = getJob(db, objectId)
   if (!job || job.project.deletingAt || isComing(db, job)) return null
@@ -53,6 +62,8 @@ function find(
   const instances = listInstances(db, environment.id).filter(
     ({ releaseId }) => releaseId === deployment.id,
   )
+  if (instances.some((one) => isWanted(one) && !reached.has(one.serverId)))
+    return { job, outlook: { kind: 'away' } }
   // the labels of those that it kept name an earlier deployment
   const held = new Set(instances.map(({ containerId }) => containerId))
   const own = ofEnvironment.filter(

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetRestored, listRestored, listToLoad } from '../db/restored.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
+import type { ContainerSummary, EngineFeed } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
 import { hasPort, web } from '../environments/processes.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { listInStatus } from '../services/store.ts'
@@ -36,11 +38,29 @@ export async function reconcileAfterRestore(
 ) {
   if (listRestored(deps.db, 'deployment').length === 0) return
   await untilServicesStarted(deps, signal)
+  const images = await reconcileReached(deps, { signal })
+  if (images) forgetImagesBut(deps.db, images) // nothing is built yet
+}
+
+/** Those on servers that were away follow when these are back. */
+export async function reconcileReturning(
+  deps: ReconcileDeps & { feed: EngineFeed; jobs: Pick<Jobs, 'wake'> },
+  { signal }: { signal: AbortSignal },
+) {
+  for await (const event of deps.feed.listen(signal)) {
+    if (event !== resync) continue
+    await reconcileReached(deps, { signal })
+    deps.jobs.wake()
+    if (listRestored(deps.db, 'deployment').length === 0) return
+  }
+}
+
+function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal }) {
   const failed = 'restored apps could not be looked for'
-  await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
+  return retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     const { seen, images } = await lookForDeployments(deps)
     for (const one of seen) settle(deps, one)
-    forgetImagesBut(deps.db, images)
+    return images
   })
 }
 
@@ -62,6 +82,7 @@ async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) 
 }
 
 function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
+  if (found?.outlook.kind === 'away') return
   const told = deps.db.transaction((tx) => {
     forgetRestored(tx, row.id)
     if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.containers)

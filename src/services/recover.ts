@@ -38,8 +38,10 @@ export async function lookForServices({
 }: Pick<ServiceDeps, 'db' | 'engines' | 'instanceId'>) {
   const rows = listRestored(db, 'service')
   const labels = labelFilter(instanceId, { kind: 'service' })
-  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
-  const there = new Set(containers.map(({ labels }) => readLabels(labels).serviceId))
+  const { found } = await engines.reachable((docker) =>
+    docker.listContainers({ labels, all: true }),
+  )
+  const there = new Set(found.map(({ labels }) => readLabels(labels).serviceId))
   return rows.map((row) => ({
     row,
     service: getService(db, row.objectId) ?? null,

@@ -1,12 +1,19 @@
 import { expect, test } from 'bun:test'
 import { outlookOf } from '../../src/backup/describe.ts'
 import { noteWhatRan, listRestored } from '../../src/db/restored.ts'
-import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
+import {
+  reconcileAfterRestore,
+  reconcileReturning,
+} from '../../src/deployments/reconcile-after-restore.ts'
 import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor, partLabel } from '../../src/docker/labels.ts'
-import { listInstances } from '../../src/runtime/store.ts'
+import { listInstances, updateInstance } from '../../src/runtime/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { serverId, storeServers } from '../support/servers.ts'
 import type { TestApp } from '../support/app.ts'
 import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
@@ -122,6 +129,31 @@ test('after a restore an app that lacks one of its processes is deployed again',
   expect(known.filter(([, state]) => state !== 'standby')).toEqual(
     Array(4).fill([again.id, 'live']),
   )
+})
+
+test('an app on a server that is away is looked for when that is back, and deployed then if it is gone', async () => {
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+  engine.serverId = serverId(2)
+  const { t, ada } = withAda(simulatedApp())
+  storeServers(t.db, [{}, {}])
+  const project = await aProject(t, ada, anApp('here'))
+  await project.deploy()
+  const [instance] = listInstances(t.db, project.environmentId)
+  await wipe(t, { containerId: instance!.containerId! })
+  updateInstance(t.db, instance!.id, { serverId: engine.serverId })
+  t.engines.add(fakeDocker(engine, atOnce))
+  noteWhatRan(t.db)
+  await reconcileAfterRestore(t.deps, { signal })
+  expect(listRestored(t.db, 'deployment')).toHaveLength(1)
+  expect((await outlookOf(t.deps)).join()).toContain('unknown')
+  const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
+  expect(await list()).toHaveLength(1)
+
+  t.engines.setAway(engine, false)
+  await reconcileReturning(t.deps, { signal })
+  expect(listRestored(t.db, 'deployment')).toEqual([])
+  expect(await list()).toHaveLength(2)
 })
 
 test('all processes that were deployed after the backup go on, but no command that ran once', async () => {
