@@ -109,6 +109,10 @@ describe('of README and the documentation', () => {
       '--exclude',
       '--read-data',
       '--tag',
+      '--dport',
+      '--ctdir',
+      '--ctorigdst',
+      '--ctorigdstport',
     ]
     const named = [...new Set(all.match(/(?<=[\s`])--[a-z][a-z-]*/g))]
     const isOption = (name: string) => usage.includes(name) || ofOthers.includes(name)
