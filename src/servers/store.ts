@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
@@ -38,8 +38,10 @@ export const updateServer = (db: Tx, id: string, changes: Partial<Row>) =>
 export const deleteServer = (db: Tx, id: string) =>
   db.delete(servers).where(eq(servers.id, id)).run()
 
-export const countInstances = (db: Db, id: string) =>
-  countRows(db, instances, eq(instances.serverId, id))
+/** Rows of instances stay when their containers were removed. */
+const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state, 'removed'))
+
+export const countInstances = (db: Db, id: string) => countRows(db, instances, isOn(id))
 
 /** Apps and services with containers on it, also stopped ones. */
 export function listUsers(db: Db, id: string) {
@@ -53,13 +55,13 @@ export function listUsers(db: Db, id: string) {
     .from(instances)
     .innerJoin(environments, eq(environments.id, instances.workloadId))
     .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(eq(instances.serverId, id))
+    .where(isOn(id))
     .all()
   const others = db
     .selectDistinct({ id: services.id, name: services.name })
     .from(instances)
     .innerJoin(services, eq(services.id, instances.workloadId))
-    .where(eq(instances.serverId, id))
+    .where(isOn(id))
     .all()
   return [
     ...apps.map((app) => ({

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { insertInstance } from '../../src/runtime/store.ts'
+import { insertInstance, updateInstance } from '../../src/runtime/store.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
@@ -275,12 +275,13 @@ test('a server isn’t removed while an app is on it, and is once it is dead and
   const [env] = (await s.root.get(`/projects/${project.id}/envs`)).json.items
   const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
   s.t.db.$client.run('PRAGMA foreign_keys = OFF')
-  insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+  const instance = insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
   const refused = await s.root.delete(`/settings/servers/${id}?confirm=1&force=1`)
   expect(refused.status).toBe(409)
   expect(refused.text).toContain('site')
 
-  s.t.db.$client.run('DELETE FROM instances')
+  updateInstance(s.t.db, instance.id, { state: 'removed' })
+  expect((await s.root.get(`/settings/servers/${id}`)).json.instances).toBe(0)
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
   expect(s.other.calls).toEqual(['join'])
   expect(s.own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
