@@ -104,7 +104,7 @@ export const EnvironmentFields = ({
     names={names.filter(
       (name) =>
         (project.image === null || !ofRepositories.includes(name)) &&
-        (name !== 'placement' || servers.length > 1),
+        (name !== 'placement' || servers.length > 1 || !!stored?.placement),
     )}
     autofocus={autofocus}
   />

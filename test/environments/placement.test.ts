@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { deleteServer } from '../../src/servers/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 
@@ -15,7 +16,7 @@ async function anEnvironment(labels = [{ zone: 'east' }, { zone: 'west' }]) {
   const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
   const path = `/projects/${project.id}/envs/${environment.id}`
   const put = (changes: Record<string, unknown>) => ada.put(path, changes)
-  return { setEdge, ada, path, project, put }
+  return { t, setEdge, ada, path, project, put }
 }
 
 const fields = ({ json }: { json: { errors?: { field: string }[] } }) =>
@@ -44,6 +45,17 @@ test('a placement names a server, or labels, in JSON and in a form, and goes aga
   }
   const page = await ada.page(`${path}/edit`)
   expect(page.text).toContain('value="zone=west"')
+})
+
+test('a placement whose server was removed can be changed in the form', async () => {
+  const { t, ada, path, put } = await anEnvironment()
+  expect((await ada.page(`${path}/edit`)).text).toContain('name="placement"')
+  await put({ placement: { server: second } })
+  for (const n of [1, 2]) deleteServer(t.db, serverId(n))
+  expect((await ada.page(`${path}/edit`)).text).toContain('name="placement"')
+  expect((await ada.htmx('PUT', path, { placement: '' })).status).toBe(200)
+  expect((await ada.get(path)).json.placement).toBeNull()
+  expect((await ada.page(`${path}/edit`)).text).not.toContain('name="placement"')
 })
 
 describe('refused is', () => {
