@@ -10,7 +10,7 @@ import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { onEngines } from './runtime/on-engine.ts'
-import { countContainers } from './runtime/routing-store.ts'
+import { countContainers, listServersOf } from './runtime/routing-store.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
 import { Routing } from './runtime/routing.ts'
 import { WorkloadLocks } from './runtime/workload-locks.ts'
@@ -112,6 +112,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const on = onEngines(new Engines([docker, ...otherEngines]), {
     list: () => listServers(db),
     count: () => countContainers(db),
+    holding: (of) => listServersOf(db, of),
   })
   const { engines } = on
   const scheduler = new Scheduler(clock)

@@ -109,9 +109,10 @@ export const userRoutes = (deps: RemovalDeps & TriggerDeps & { streams: Streams 
   }
 
   async function deleteAll(c: Context, { volumes }: { volumes: boolean }) {
-    await refuseWithoutEngine(deps)
+    const id = c.req.param('id')!
+    await refuseWithoutEngine(deps, { ownerId: id })
     const by = userOf(c)
-    const begun = beginRemoval(db, { id: c.req.param('id')!, by, volumes })
+    const begun = beginRemoval(db, { id, by, volumes })
     const { user } = begun
     const names = { projects: begun.projects.map(nameOf), services: begun.services.map(nameOf) }
     audit(c, 'user.deleted', {

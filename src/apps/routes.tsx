@@ -235,7 +235,7 @@ export const environmentRoutes = (
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       refuseLast(db, environment)
       refusePromoted(db, environment)
-      await refuseWithoutEngine(deps)
+      await refuseWithoutEngine(deps, { environmentId: environment.id })
       db.transaction(() => {
         refuseLast(db, environment) // another one may have been deleted meanwhile
         refusePromoted(db, environment)

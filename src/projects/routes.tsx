@@ -176,7 +176,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       const project = findProject(db, ownKey(c))
       const { id, name } = project
       const volumes = c.var.input.volumes ?? project.deletingVolumes
-      await refuseWithoutEngine(deps)
+      await refuseWithoutEngine(deps, { projectId: id })
       db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()
         updateProject(db, id, { deletingAt, deletingVolumes: volumes })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError } from '../docker/index.ts'
 import type { Engines } from '../docker/index.ts'
+import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
 import { ensureNetwork } from './network.ts'
 import { chooseServers, isNamed } from './placement.ts'
@@ -12,6 +13,8 @@ export type ServerList = {
   list: () => Server[]
   /** How many containers each has. */
   count: () => Map<string, number>
+  /** The ids of those with containers of it, also ones that will be removed. */
+  holding: (of: Belonging) => string[]
 }
 
 /** Milliseconds for the engine of a server to say what its machine is. */
@@ -89,6 +92,7 @@ export function onEngines(engines: Engines, stored?: ServerList) {
       return all.length > 0 ? all : alone
     },
     count: () => stored?.count() ?? new Map(),
+    holding: (of) => stored?.holding(of) ?? [],
   }
   return { engines, serverList, docker: engines.all[0], runtime: onEngine(engines, serverList) }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, unlessUsed } from '../docker/index.ts'
-import type { ContainerKey } from '../docker/index.ts'
+import type { ContainerKey, Engines } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
@@ -9,7 +9,7 @@ import type { RuntimeDeps } from './deps.ts'
 import type { StopOptions } from './runtime.ts'
 import { neverAborted } from '../platform/pause.ts'
 
-type EngineDeps = Pick<RuntimeDeps, 'engines' | 'docker' | 'runtime' | 'instanceId'>
+type EngineDeps = Pick<RuntimeDeps, 'engines' | 'serverList' | 'docker' | 'runtime' | 'instanceId'>
 
 /** The kind is container, image, network or volume; callers add their own. */
 export type Removed = { kind: string; name: string }
@@ -44,19 +44,21 @@ export async function removeFromEngine(
     shared?: string[]
   },
 ): Promise<Removed[]> {
-  const { engines, docker, instanceId } = deps
+  const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
   // a container that someone started from our image has the image's labels, but another kind
   const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
   // a database whose data is deleted has nothing to write; a process may still have a job to finish
   const timeoutSeconds = volumes && kind !== 'app' ? 0 : undefined
-  const oldestFirst = (await engines.each((docker) => docker.listContainers(own))).reverse()
+  const asked = enginesFor(deps, of)
+  const lists = await Promise.all(asked.map((docker) => docker.listContainers(own)))
+  const oldestFirst = lists.flat().reverse()
   await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async (one) => {
     await stopAndRemove(deps, one, { timeoutSeconds })
     removed.push({ kind: 'container', name: one.name })
   })
-  for (const docker of engines.all) {
+  for (const docker of asked) {
     const built = images ? await docker.listImages({ labels }) : []
     const names = built.flatMap(({ tags, id }) => (tags.length > 0 ? tags : [id]))
     for (const name of new Set([...names, ...named]))
@@ -67,7 +69,7 @@ export async function removeFromEngine(
   else
     for (const { id, name } of await docker.listNetworks({ labels }))
       if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })
-  for (const docker of volumes ? engines.all : [])
+  for (const docker of volumes ? asked : [])
     for (const { name } of await docker.listVolumes({ labels }))
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
@@ -100,7 +102,7 @@ async function removeNetwork(
 ) {
   const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
   for (let tries = 0; tries < mostTries; tries++) {
-    for (const one of engines.all)
+    for (const one of listPresent(engines))
       for (const containerId of await one.listJoined(id, apps))
         await one.disconnectNetwork(id, { containerId }).catch((error) => {
           if (!(error instanceof EngineError)) throw error // it was removed or disconnected meanwhile
@@ -136,9 +138,22 @@ export async function stopKept(
   return true
 }
 
-/** Throws while an engine doesn't respond, so that a removal is refused before it starts. */
-export const refuseWithoutEngine = ({ engines }: Pick<EngineDeps, 'engines'>) =>
-  engines.each(async (docker) => [await docker.info()])
+/** Throws while an engine that has something of it doesn't respond, so that a removal is refused before it starts. */
+export const refuseWithoutEngine = (
+  deps: Pick<EngineDeps, 'engines' | 'serverList'>,
+  of: Belonging,
+) => Promise.all(enginesFor(deps, of).map((docker) => docker.info()))
+
+/** Throws when a server with containers of it is away. */
+function enginesFor(
+  { engines, serverList }: Pick<EngineDeps, 'engines' | 'serverList'>,
+  of: Belonging,
+) {
+  for (const serverId of serverList.holding(of)) engines.of({ serverId })
+  return listPresent(engines)
+}
+
+const listPresent = (engines: Engines) => engines.all.filter((docker) => !engines.isAway(docker))
 
 /** Returns their names. */
 export async function volumesOf(
@@ -146,5 +161,6 @@ export async function volumesOf(
   of: Belonging,
 ) {
   const labels = labelFilter(instanceId, of)
-  return (await engines.each((docker) => docker.listVolumes({ labels }))).map(({ name }) => name)
+  const { found } = await engines.reachable((docker) => docker.listVolumes({ labels }))
+  return found.map(({ name }) => name)
 }

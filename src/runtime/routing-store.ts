@@ -1,7 +1,17 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
-import { domains, endpoints, environments, instances, servicePorts } from '../db/schema.ts'
+import {
+  domains,
+  endpoints,
+  environments,
+  instances,
+  projects,
+  servicePorts,
+  services,
+} from '../db/schema.ts'
+import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
 import { publishedAt } from './endpoint-store.ts'
 import type { InstanceState } from './store.ts'
@@ -101,6 +111,28 @@ export const listAppsOn = (db: Db, serverId: string) =>
       and(eq(instances.serverId, serverId), ne(instances.state, 'removed')),
     ),
   )
+
+/** Servers with containers of an environment, a project, a service or a user. */
+export function listServersOf(db: Db, { environmentId, projectId, serviceId, ownerId }: Belonging) {
+  const same = (column: SQLiteColumn, value?: string) => (value ? eq(column, value) : undefined)
+  return db
+    .selectDistinct({ id: instances.serverId })
+    .from(instances)
+    .leftJoin(environments, eq(environments.id, instances.workloadId))
+    .leftJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(services, eq(services.id, instances.workloadId))
+    .where(
+      and(
+        ne(instances.state, 'removed'),
+        same(environments.id, environmentId),
+        same(projects.id, projectId),
+        same(services.id, serviceId),
+        ownerId ? or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)) : undefined,
+      ),
+    )
+    .all()
+    .map(({ id }) => id)
+}
 
 /** Services that have domains. */
 export const listNamedServiceIds = (db: Db) => [

@@ -190,7 +190,7 @@ export const serviceRoutes = (
       const service = ownService(deps, c)
       const { id, name } = service
       const volumes = c.var.input.volumes ?? service.deletingVolumes
-      await refuseWithoutEngine(deps)
+      await refuseWithoutEngine(deps, { serviceId: id })
       db.transaction(() => {
         if (!c.var.input.force && !service.deletingAt)
           refuseUsed(service, listLinkedEnvironments(db, id))

@@ -210,6 +210,23 @@ test('each deployment away from a dead server works, and what is left there goes
   expect([other.engine.containers.size, listOnce(s.db, s.workload.id)]).toEqual([0, []])
 })
 
+test('what isn’t on a server that is away can be deleted; what is on it can’t', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  await s.roll('there')
+  const { ada } = s
+  const empty = { name: 'empty', repositoryUrl: 'https://git.example.com/empty.git' }
+  const { json: project } = await ada.post('/projects', empty)
+  cutOff(other)
+  s.engines.setAway({ serverId }, true)
+  const deleted = (id: string) => ada.delete(`/projects/${id}`)
+  expect((await ada.get(`/projects/${project.id}/delete`)).status).toBe(200)
+  expect(await deleted(project.id)).toMatchObject({ status: 200 })
+  const { projectId } = s.workload
+  expect(await deleted(projectId)).toMatchObject({ status: 503 })
+  expect((await ada.get(`/projects/${projectId}`)).json.deletingAt ?? null).toBeNull()
+})
+
 test('an image goes from each server, unless one of them uses it', async () => {
   const other = anotherServer()
   const t = simulatedApp({}, { otherEngines: [other.docker] })

@@ -57,6 +57,7 @@ export async function aWorkload({
 
   return {
     ...t,
+    ada,
     workload,
     taken,
     /** After that step of the engine something happens, such as an error. */
