@@ -105,6 +105,7 @@ export class ObservedContainers {
         : this.#engines.find(id, options))
       if (turn > (this.#heard.get(id) ?? 0)) break
     }
+    if (container) this.#servers.set(id, container.serverId)
     if (turn < (this.#known.get(id)?.turn ?? 0)) return container
     this.#known.set(id, { turn, condition: container && conditionOf(container) })
     this.#seen.publish(id, container)
@@ -221,23 +222,27 @@ export class ObservedContainers {
     const { found: containers, away } = await this.#engines.reachable((docker) =>
       docker.listContainers({ all: true, signal }),
     )
-    const there = new Set(containers.map(({ id }) => id))
+    const isHere = new Set(this.#engines.all.map(({ serverId }) => serverId))
+    const looked = [...this.#followed.keys()].filter((id) =>
+      isHere.has(this.#servers.get(id) ?? ''),
+    )
+    const kept = new Set([...looked, ...containers.map(({ id }) => id)])
     for (const { id, serverId } of containers) this.#servers.set(id, serverId)
     for (const map of [this.#known, this.#heard, this.#servers])
       for (const id of map.keys())
-        if (!there.has(id) && !away.has(this.#servers.get(id) ?? '')) map.delete(id)
-    for (const id of this.#followed.keys()) this.#waiting.add(id)
+        if (!kept.has(id) && !away.has(this.#servers.get(id) ?? '')) map.delete(id)
+    for (const id of looked) this.#waiting.add(id)
     for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
   }
 
+  /** One whose server isn’t known was removed, or those who follow it are looking for it. */
   #inspectWaiting(signal: AbortSignal) {
-    const own = this.#engines.all[0].serverId
     return Promise.all(
       Array.from({ length: width }, async () => {
         for (const id of this.#waiting) {
           this.#waiting.delete(id)
-          const serverId = this.#servers.get(id) ?? own
-          await this.inspectAt({ id, serverId }, { signal })
+          const serverId = this.#servers.get(id)
+          if (serverId) await this.inspectAt({ id, serverId }, { signal })
         }
       }),
     )

@@ -85,3 +85,31 @@ test('after a container was removed nothing of it is kept, also not where it ran
   abort.abort()
   await running
 })
+
+test('one that is gone, and one of an unknown server, don’t wait for one that is away', async () => {
+  const [first, second] = [simulatedApp().docker, { ...simulatedApp().docker, serverId: 'second' }]
+  let found: Container | null = container(0)
+  first.inspectContainer = async (asked) => (asked === id ? found : null)
+  for (const docker of [first, second]) docker.listContainers = async () => []
+  second.inspectContainer = async () => null
+  const engines = new Engines([first, second])
+  const observed = new ObservedContainers(engines)
+  const hub = new Hub<EngineEvent | typeof resync>()
+  const abort = new AbortController()
+  const feed = { listen: (signal: AbortSignal) => hub.subscribe('', signal) } as EngineFeed
+  const running = observed.run(feed, { signal: abort.signal, onEvent: () => {} })
+  const followed = observed.follow(id, abort.signal)[Symbol.asyncIterator]()
+  expect((await followed.next()).value).toEqual(container(0))
+  engines.setAway({ serverId: 'second' }, true)
+  const unknown = observed.follow('c2', abort.signal)[Symbol.asyncIterator]()
+  expect((await unknown.next()).value).toBe('away')
+
+  found = null
+  const changed = Promise.withResolvers<void>()
+  observed.listen(abort.signal, () => changed.resolve())
+  hub.publish('', resync)
+  expect((await followed.next()).value).toBeNull()
+  await changed.promise
+  abort.abort()
+  await running
+})
