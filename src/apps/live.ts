@@ -5,7 +5,7 @@ import type { Condition } from '../runtime/observed-containers.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
 import { listServiceImages } from '../runtime/images/stack-store.ts'
 import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
-import { networkNameOf } from '../runtime/workload.ts'
+import { networkNameOf, overlayOf } from '../runtime/workload.ts'
 
 export type LiveDeps = {
   db: Db
@@ -22,7 +22,7 @@ export type LiveInstance = {
   containerId: string | null
   serverId: string
   state: (typeof instanceStates)[number]
-  /** On the project's network. */
+  /** On the project's network, or on the one that spans servers. */
   address: string | null
   /** As a Compose file names it, else its name on the engine; null once it was removed. */
   image: string | null
@@ -44,7 +44,8 @@ export function liveOf(
       services.find(([name, of]) => process === (of.image === image ? web : name)) ?? []
     return own?.reference ?? own?.image ?? image
   }
-  const addresses = listHeld(db, networkNameOf({ id, projectId }))
+  const network = networkNameOf({ id, projectId })
+  const addresses = new Map([overlayOf(network), network].flatMap((on) => [...listHeld(db, on)]))
   const instances = listLiveInstances(db, id).map(
     ({ id, component: process, containerId, serverId, state }): LiveInstance => {
       const isLooping = containerId !== null && observed.isLooping(containerId)

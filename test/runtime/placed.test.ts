@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { liveOf } from '../../src/apps/live.ts'
+import type { LiveInstance } from '../../src/apps/live.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import type { Placement } from '../../src/db/schema.ts'
 import { firstServer } from '../../src/platform/root.ts'
@@ -23,6 +25,7 @@ import { updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
+import type { FakeContainer } from '../interleavings/engine/state.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
@@ -73,6 +76,9 @@ test('a container of another server has its image, and an overlay that others ar
   expect(s.copies()).toBe(1)
   expect(listLiveInstances(db, workload.id)).toMatchObject([{ serverId: second }])
   expect(networksOf(s.other)).toEqual([['davit-id-swarm']])
+  const [{ address }] = liveOf(s.deps, workload)!.instances as [LiveInstance]
+  const [{ endpoints }] = [...s.other.containers.values()] as [FakeContainer]
+  expect(endpoints.values().next().value).toMatchObject({ wanted: address })
   await s.roll('again', { components: s.web('again') })
   expect(s.copies()).toBe(1)
 
