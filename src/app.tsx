@@ -26,6 +26,7 @@ import { target } from './backups/targets/target.tsx'
 import { docsRoutes } from './docs/routes.tsx'
 import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
+import { giveUpServer } from './deployments/observe.ts'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { uploadRoutes } from './deployments/upload-routes.ts'
 import { hookRoutes } from './deployments/hook-routes.ts'
@@ -131,7 +132,8 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, invite))
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
-  app.route('/', resourceRoutes(deps, server))
+  const giveUp = (serverId: string) => giveUpServer(deps, serverId)
+  app.route('/', resourceRoutes({ ...deps, giveUp }, server))
   app.route('/', resourceRoutes(deps, target))
   app.route('/', resourceRoutes(deps, channel))
   app.route('/', eventRoutes(deps))

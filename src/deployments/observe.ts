@@ -2,7 +2,7 @@ import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
-import { isWanted, listLiveInstances } from '../runtime/store.ts'
+import { isWanted, listInstancesOf, listLiveInstances, updateInstance } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { getCurrent, moveDeployment } from './store.ts'
@@ -19,6 +19,19 @@ export async function observe(
 ) {
   const seen = await reconcile(deps, { id: environmentId, kind: 'app' }, options)
   if (seen) publishStatus(deps, environmentId)
+}
+
+/** Counts what runs on a server that is lost as removed; its apps can be deployed again. */
+export function giveUpServer(deps: ObserveDeps, serverId: string) {
+  const { db, routing } = deps
+  const lost = listInstancesOf(db, 'app').filter((instance) => instance.serverId === serverId)
+  db.transaction((tx) => {
+    for (const { id } of lost) updateInstance(tx, id, { state: 'removed' })
+  })
+  for (const id of new Set(lost.map(({ workloadId }) => workloadId))) {
+    routing.route({ id, kind: 'app' })
+    publishStatus(deps, id)
+  }
 }
 
 /** Updates the state from the stored states of its containers. */

@@ -149,12 +149,14 @@ export type Resource<
     lists?: boolean
     note?: string
     /** Runs instead of deleting the row. */
-    run?: (deps: Deps, row: Stored) => Promise<void> | void
+    run?: (deps: Deps, row: Stored, how: { givesUp: boolean }) => Promise<void> | void
     /** What uses a row: its removal must be confirmed, or is refused without `without`. */
     users?: {
       list: (deps: Deps, row: Stored) => User[]
       /** What the users are without it, continued by their names. */
       without?: string
+      /** Null unless the row is lost; else what is said of it: its users are given up by `volumes=give_up`. */
+      lost?: (deps: Deps, row: Stored) => string | null
     }
   }
 }

@@ -19,7 +19,6 @@ import { input } from '../web/input.ts'
 import { shown } from '../web/operation.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
-import { query } from '../web/query.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { kindLook } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
@@ -27,7 +26,7 @@ import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
 import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
-import { removalQuery, refuseUsed } from './removal.tsx'
+import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
 import { idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
@@ -51,7 +50,7 @@ export function resourceRoutes<
   const ofOne = `${path}/:${id}` as const
   const audit = auditor(db)
   const guard = resource.adminOnly ? requireAdmin : pass
-  const checksQuery: typeof pass = remove.users ? (query(removalQuery) as never) : pass
+  const checksQuery: typeof pass = remove.users ? (removalCheck(remove.users) as never) : pass
   /** Before the body is read: someone else's is missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async (c, next) => {
     ownerOf(c, { isChange: true })
@@ -170,11 +169,11 @@ export function resourceRoutes<
     const refusal = refuseUsed(c, {
       ...{ name: nameOf(c, row) ?? noun, noun, verb: remove.verb },
       users: remove.users?.list(deps, row) ?? [],
-      without: remove.users?.without,
+      ...{ without: remove.users?.without, lost: remove.users?.lost?.(deps, row) ?? null },
       ...{ action: `${to}/${row.id}`, from: crumb(c) },
     })
     if (refusal) return refusal
-    if (remove.run) await remove.run(deps, row)
+    if (remove.run) await remove.run(deps, row, { givesUp: removalOf(c).volumes === 'give_up' })
     else deleteRow(db, table, row.id, noun)
     resource.stored?.(deps)
     audit(c, eventOf(past[remove.verb]), { object: auditOf(c, row) })

@@ -6,10 +6,19 @@ import type { JoinDeps } from './join.ts'
 import { deleteServer, getServer, listServers } from './store.ts'
 import type { Server } from './store.ts'
 
-export type LeaveDeps = JoinDeps & { engines: Engines; instanceId: string }
+export type LeaveDeps = JoinDeps & {
+  engines: Engines
+  instanceId: string
+  /** Counts what is on a server as removed. */
+  giveUp: (serverId: string) => void
+}
 
 /** Undoes the join, also when it was interrupted before. The last one ends a swarm that Davit began. */
-export async function removeServer(deps: LeaveDeps, server: Pick<Server, 'id' | 'nodeId'>) {
+export async function removeServer(
+  deps: LeaveDeps,
+  server: Pick<Server, 'id' | 'nodeId'>,
+  { givesUp }: { givesUp: boolean },
+) {
   const { db, docker, engines, instanceId, serverEngines } = deps
   if (server.id === firstServer) throw new AppError('conflict', 'Davit itself runs on this server.')
   using _ = await serverEngines.turn.acquire()
@@ -24,6 +33,7 @@ export async function removeServer(deps: LeaveDeps, server: Pick<Server, 'id' | 
     )
   await there?.leaveSwarm()
   await docker.removeNode(server.nodeId)
+  if (givesUp) deps.giveUp(server.id)
   serverEngines.remove(server)
   const [own, ...others] = listServers(db)
   if (!own || others.length > 0) return

@@ -173,7 +173,14 @@ export const server = resource({
   remove: {
     verb: 'Remove',
     warning: 'It leaves the swarm. Other containers on it keep running.',
-    users: { list: ({ db }, { id }) => listUsers(db, id) },
+    note: '; with `volumes=give_up` also one that is away with apps on it',
+    users: {
+      list: ({ db }, { id }) => listUsers(db, id),
+      lost: ({ engines }, { id }) =>
+        engines.isAway({ serverId: id })
+          ? 'It can’t be reached. If it never comes back, what is on it is lost, and its apps can be deployed elsewhere.'
+          : null,
+    },
     run: removeServer,
   },
 })

@@ -1,99 +1,17 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { insertInstance, updateInstance } from '../../src/runtime/store.ts'
-import type { Docker } from '../../src/docker/index.ts'
+import { workloads } from '../../src/db/schema.ts'
+import {
+  insertInstance,
+  listInstances,
+  updateInstance,
+  workloadRow,
+} from '../../src/runtime/store.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { resume } from '../../src/serve.ts'
 import { insertServer, listServers } from '../../src/servers/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
-import { simulatedApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
-
-type State = Awaited<ReturnType<Docker['swarmState']>>
-type Info = Awaited<ReturnType<Docker['info']>>
-
-/** What each of a machine's calls changed, in order, and where its next call fails. */
-class Machine {
-  calls: string[] = []
-  failing = ''
-  info: Partial<Info> = {}
-  state: State
-  nodes = new Map<string, boolean>()
-  /** Looks at its members before they are ready. */
-  slowness = 0
-  unreachable: Error | null = null
-  readonly engine = new FakeEngine(realClock)
-
-  constructor(hostname: string) {
-    this.state = {
-      ...{ engineId: hostname, hostname, isMember: false, isManager: false, nodeId: '' },
-      ...{ address: '', hasOverlay: true, hasLiveRestore: false },
-    }
-  }
-
-  #change(call: string, work: () => void) {
-    this.calls.push(call)
-    if (this.failing === call) throw new Failure('engine_unreachable', 'It is away.', 'Wait.')
-    work()
-  }
-
-  docker(): Docker {
-    const fake = fakeDocker(this.engine, atOnce)
-    const { info } = fake
-    const own: Partial<Docker> = {
-      swarmState: async () => {
-        if (this.unreachable) throw this.unreachable
-        return { ...this.state }
-      },
-      info: async () => ({ ...(await info()), version: '28.5.2', ...this.info }),
-      beginSwarm: async ({ address }) => {
-        this.#change('begin', () => {
-          Object.assign(this.state, { isMember: true, isManager: true, nodeId: 'own', address })
-        })
-        return 'own'
-      },
-      workerToken: async () => 'SWMTKN',
-      joinSwarm: async ({ address, manager, token }) =>
-        this.#change('join', () => {
-          expect([manager, token]).toEqual(['10.0.0.1', 'SWMTKN'])
-          Object.assign(this.state, { isMember: true, nodeId: `node ${address}`, address })
-        }),
-      leaveSwarm: async () =>
-        this.#change('leave', () => {
-          Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
-        }),
-      getNode: async (id) =>
-        this.nodes.has(id) ? { isReady: this.nodes.get(id)! && this.slowness-- <= 0 } : null,
-      removeNode: async (id) => {
-        this.#change(`remove ${id}`, () => this.nodes.delete(id))
-        return true
-      },
-    }
-    return Object.assign(fake, own)
-  }
-}
-
-const key = { sshUser: 'davit', sshKey: 'a secret key', hostKey: 'ssh-ed25519 AAAA root@two' }
-const two = { name: 'two', address: '10.0.0.2', ...key }
-
-function twoMachines({ address = '10.0.0.1', ...env }: Record<string, string> = {}) {
-  const [own, other] = [new Machine('one'), new Machine('other')]
-  own.nodes.set('node 10.0.0.2', true)
-  const asked: object[] = []
-  const t = simulatedApp(address ? { ...env, DAVIT_CLUSTER_ADDRESS: address } : env, {
-    docker: own.docker(),
-    connectServer: (options = {}) => {
-      asked.push(options)
-      other.engine.serverId = options.serverId!
-      return other.docker()
-    },
-  })
-  const root = t.logInAsAdmin()
-  const add = (body: object = {}) => root.post('/settings/servers', { ...two, ...body })
-  return { ...{ t, root, own, other, asked, add } }
-}
+import { twoMachines } from './machines.ts'
 
 const nothingChanged = ({ t, own, other }: ReturnType<typeof twoMachines>) => {
   expect(listServers(t.db)).toEqual([])
@@ -285,6 +203,48 @@ test('a server isn’t removed while an app is on it, and is once it is dead and
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
   expect(s.other.calls).toEqual(['join'])
   expect(s.own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
+})
+
+test('a dead server is removed with its apps when they are given up', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  const project = (await s.root.post('/projects', { name: 'site', repositoryUrl })).json
+  const [env] = (await s.root.get(`/projects/${project.id}/envs`)).json.items
+  const of = { releaseId: 'r', workloadId: env.id, component: 'web' } as const
+  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
+  s.t.db
+    .insert(workloads)
+    .values(workloadRow({ id: env.id, kind: 'app' }))
+    .run()
+  insertInstance(s.t.db, { ...of, state: 'live', containerId: 'c', serverId: id })
+  insertInstance(s.t.db, { ...of, state: 'draining', containerId: 'd', serverId: id })
+  const path = `/settings/servers/${id}`
+
+  s.t.engines.setAway({ serverId: id }, false)
+  const alive = await s.root.delete(`${path}?volumes=give_up`)
+  expect(alive.status).toBe(409)
+  expect(alive.text).not.toContain('give_up')
+
+  s.t.engines.setAway({ serverId: id }, true)
+  for (const how of ['', '?volumes=refuse', '?confirm=1&force=1']) {
+    const refused = await s.root.delete(path + how)
+    expect(refused).toMatchObject({ status: 409 })
+    expect(refused.text).toContain('give_up')
+  }
+  const wrong = await s.root.delete(`${path}?volumes=all`)
+  expect(wrong).toMatchObject({ status: 422, json: { errors: [{ field: 'volumes' }] } })
+  const dialog = await s.root.htmx('DELETE', path)
+  expect(dialog.status).toBe(409)
+  expect(dialog.text).toContain('value="give_up"')
+  expect(s.own.calls).toEqual(['begin'])
+  expect(listInstances(s.t.db, env.id)).toHaveLength(2)
+
+  const given = await s.root.htmx('DELETE', `${path}?volumes=give_up`)
+  expect(given.status).toBeLessThan(400)
+  expect(s.own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
+  expect(listInstances(s.t.db, env.id)).toEqual([])
+  expect(listServers(s.t.db)).toEqual([])
+  expect((await s.root.delete(`/projects/${project.id}`)).status).toBe(200)
 })
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
