@@ -1,4 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
@@ -43,19 +43,20 @@ const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state,
 
 export const countInstances = (db: Db, id: string) => countRows(db, instances, isOn(id))
 
-/** Apps and services with containers on it, also stopped ones. */
+/** Apps and services with containers on it, also stopped ones, and apps that are placed there by name. */
 export function listUsers(db: Db, id: string) {
+  const there = db.select({ id: instances.workloadId }).from(instances).where(isOn(id))
+  const isPlaced = eq(sql`json_extract(${environments.placement}, '$.server')`, id)
   const apps = db
-    .selectDistinct({
+    .select({
       id: environments.id,
       projectId: projects.id,
       name: environments.name,
       project: projects.name,
     })
-    .from(instances)
-    .innerJoin(environments, eq(environments.id, instances.workloadId))
+    .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(isOn(id))
+    .where(or(inArray(environments.id, there), isPlaced))
     .all()
   const others = db
     .selectDistinct({ id: services.id, name: services.name })

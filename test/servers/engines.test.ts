@@ -6,11 +6,18 @@ import { apps } from '../../src/deployments/observe.ts'
 import { listDifferent } from '../../src/runtime/reconcile.ts'
 import { listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
 import { resume } from '../../src/serve.ts'
-import { getServer, insertServer, listServers, updateServer } from '../../src/servers/store.ts'
+import {
+  getServer,
+  insertServer,
+  listServers,
+  listUsers,
+  updateServer,
+} from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
+import { storeServers } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 import { aWorkload } from '../runtime/workload.ts'
 
@@ -173,4 +180,22 @@ test('a server is watched on when it can’t be stored that it is away', async (
   await until(() => getServer(t.db, serverId)!.state === 'away')
   other.cable.isPulled = false
   await until(() => getServer(t.db, serverId)!.state === 'ready')
+})
+
+test('a server that an app is placed on isn’t removed, also before a deployment', async () => {
+  const t = simulatedApp()
+  const root = t.logInAsAdmin()
+  storeServers(t.db, [{}, {}])
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const project = (await root.post('/projects', { name: 'site', repositoryUrl })).json
+  const [env] = (await root.get(`/projects/${project.id}/envs`)).json.items
+  const processes = [{ name: 'worker', command: ['sleep', '99'] }] // with a port it needs the edge
+  const place = (placement: object | null) =>
+    root.put(`/projects/${project.id}/envs/${env.id}`, { processes, placement })
+  expect((await place({ server: 'server2' })).status).toBe(200)
+  const refused = await root.delete(`/settings/servers/${serverId}`)
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('site')])
+  expect(listUsers(t.db, serverId)).toHaveLength(1)
+  expect((await place(null)).status).toBe(200)
+  expect(listUsers(t.db, serverId)).toEqual([])
 })
