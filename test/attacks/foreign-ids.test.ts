@@ -37,8 +37,9 @@ test('an API token reaches nothing of somebody else, and moves no container', as
     await answer.body?.cancel()
     // what is a person's own is refused to every token, whoever it belongs to, and what admins do to members
     const isPersonal =
-      /^\/settings\/(sessions|tokens|identities|invites|users|servers|activity|grants)/.test(route.path) &&
-      !(isGet && route.path.startsWith('/settings/tokens/'))
+      /^\/settings\/(sessions|tokens|identities|invites|users|servers|activity|grants)/.test(
+        route.path,
+      ) && !(isGet && route.path.startsWith('/settings/tokens/'))
     expect(answer.status, route.route).toBe(isPersonal ? 403 : 404)
   }
   expect([contentsOf(t), await t.docker.inspectContainer(ids.container)]).toEqual(before)
