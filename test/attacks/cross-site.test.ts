@@ -3,6 +3,7 @@ import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 import { contentsOf } from '../support/refusals.ts'
+import { serverId, storeServers } from '../support/servers.ts'
 import { aSession } from '../support/session.ts'
 import { addressOf, routesOf } from './walk.ts'
 
@@ -75,7 +76,8 @@ const state = (t: TestApp) => [contentsOf(t), t.db.$client.query('SELECT id FROM
 test('no change is made for a page of another site, whatever it is and however it is sent', async () => {
   const t = testApp()
   const ada = t.logInAsAdmin('ada@example.com')
-  const ids = await everything(t, ada)
+  storeServers(t.db, [{}, {}])
+  const ids = { ...(await everything(t, ada)), server: serverId(2) }
   const victim = await aBrowser(t, ada.user.id)
   const cases = await forgeries(t, victim, t.logIn('mallory@example.com').user.id)
   const before = state(t)
