@@ -8,7 +8,7 @@ import { AppError, conflictField, Failure, invalidField } from '../platform/erro
 import { report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
 import type { ServerEngines } from './server-engines.ts'
-import { deleteServer, getServer, insertServer, listServers } from './store.ts'
+import { deleteServer, factsOf, getServer, insertServer, listServers } from './store.ts'
 
 export type JoinDeps = {
   db: Db
@@ -70,8 +70,7 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
     const { nodeId } = await there.swarmState()
     undo.defer(async () => void (await docker.removeNode(nodeId)))
     await untilReady(docker, nodeId)
-    const facts = { engine: info.version, ...sizeOf(info), nodeId }
-    const row = { ...facts, id, name, address, labels, ssh, hostKey: login.hostKey }
+    const row = { ...factsOf(info), nodeId, id, name, address, labels, ssh, hostKey: login.hostKey }
     const privateKey = serverEngines.seal(id, sshKey)
     serverEngines.open(insertServer(db, { ...row, privateKey, lastSeenAt: new Date() }))
     return id
@@ -84,11 +83,6 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
     )
   }
 }
-
-const sizeOf = ({ cpus, memoryBytes }: { cpus: number; memoryBytes: number }) => ({
-  cpus,
-  memoryMb: Math.round(memoryBytes / 2 ** 20),
-})
 
 type SwarmState = Awaited<ReturnType<Docker['swarmState']>>
 
@@ -179,9 +173,8 @@ async function ensureSwarm(
   }
   const { nodeId, hostname, address } = hasBegunSwarm ? await docker.swarmState() : own
   if (!getServer(db, firstServer)) {
-    const { version: engine, ...info } = await docker.info()
     const row = { id: firstServer, name: hostname, address: config.clusterAddress! }
-    insertServer(db, { ...row, ...sizeOf(info), engine, nodeId, hasBegunSwarm })
+    insertServer(db, { ...row, ...factsOf(await docker.info()), nodeId, hasBegunSwarm })
     undo.defer(async () => void deleteServer(db, firstServer))
   }
   return { address }

@@ -3,7 +3,7 @@ import type { Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
 import type { JoinDeps } from './join.ts'
-import { deleteServer, getServer, listServers } from './store.ts'
+import { deleteServer, listServers } from './store.ts'
 import type { Server } from './store.ts'
 
 export type LeaveDeps = JoinDeps & {
@@ -37,6 +37,6 @@ export async function removeServer(
   serverEngines.remove(server)
   const [own, ...others] = listServers(db)
   if (!own || others.length > 0) return
-  if (getServer(db, firstServer)?.hasBegunSwarm) await docker.leaveSwarm()
-  deleteServer(db, firstServer)
+  if (own.hasBegunSwarm) await docker.leaveSwarm()
+  deleteServer(db, own.id)
 }

@@ -5,7 +5,7 @@ import { journal, report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { deleteServer, getServer, listServers, updateServer } from './store.ts'
+import { deleteServer, factsOf, getServer, listServers, updateServer } from './store.ts'
 import type { Server } from './store.ts'
 
 type ServersDeps = {
@@ -95,9 +95,8 @@ export class ServerEngines {
   /** Its Docker may have been upgraded, and its memory changed, while it was away. */
   async #measure(docker: Docker, signal: AbortSignal) {
     try {
-      const { version: engine, cpus, memoryBytes } = await docker.info({ signal })
-      const memoryMb = Math.round(memoryBytes / 2 ** 20)
-      updateServer(this.#deps.db, docker.serverId, { engine, cpus, memoryMb })
+      const info = await docker.info({ signal })
+      updateServer(this.#deps.db, docker.serverId, factsOf(info))
     } catch (error) {
       if (!signal.aborted) report('a server could not be measured', error)
     }

@@ -29,6 +29,15 @@ export function stateOf({ lastSeenAt, isDraining }: Row): (typeof states)[number
   return isDraining ? 'draining' : 'ready'
 }
 
+/** What its Docker says of it, in columns of its row. */
+export const factsOf = ({ version: engine, cpus, memoryBytes }: EngineFacts) => ({
+  engine,
+  cpus,
+  memoryMb: Math.round(memoryBytes / 2 ** 20),
+})
+
+type EngineFacts = { version: string; cpus: number; memoryBytes: number }
+
 export const insertServer = (db: Tx, row: InferInsertModel<typeof servers>) =>
   toServer(db.insert(servers).values(row).returning().get())
 
