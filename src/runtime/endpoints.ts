@@ -1,12 +1,12 @@
 import { unlessUsed } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
-import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
 import { reserveAddresses } from './addresses.ts'
 import { portOf } from './component.ts'
 import type { Component } from './component.ts'
 import { countEndpoints, isJoinable, listMembers, reservePort } from './endpoint-store.ts'
+import { noServer } from './placement.ts'
 import type { Endpoint } from './runtime.ts'
 import type { Instance } from './store.ts'
 import { networkNameOf, overlayOf } from './workload.ts'
@@ -97,11 +97,7 @@ function publish({ db, serverList }: Run, { instance, component }: Member) {
 }
 
 const unreached = (why: string) =>
-  new Failure(
-    'no_server',
-    `Start failed: requests can’t reach the server that it is placed on: ${why}.`,
-    'Change its placement, or the servers, then deploy again.',
-  )
+  noServer(`requests can’t reach the server that it is placed on: ${why}`)
 
 /** The names on an overlay: a service whose name is another one’s, too, is linked to by its name on its network. */
 const spanning = (names: string[], network: string) =>

@@ -37,7 +37,10 @@ export function chooseServers(
     const [best] = candidates
       .filter((_, at) => refused[at] === null)
       .toSorted((a, b) => chosen.get(a.id)! - chosen.get(b.id)! || load(a) - load(b))
-    if (!best) throw noServer(component.name, refused.filter(Boolean) as string[])
+    if (!best) {
+      const why = refused.filter(Boolean).join('; ') || 'the one that it is placed on was removed'
+      throw noServer(`no server may run ${component.name}: ${why}`)
+    }
     chosen.set(best.id, chosen.get(best.id)! + 1)
     return best.id
   })
@@ -79,9 +82,9 @@ export const isNamed = ({ id, labels }: Server, placement: Placement) =>
 
 const inMb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB of memory`
 
-const noServer = (what: string, reasons: string[]) =>
+export const noServer = (why: string) =>
   new Failure(
     'no_server',
-    `Start failed: no server may run ${what}: ${reasons.join('; ') || 'the one that it is placed on was removed'}.`,
+    `Start failed: ${why}.`,
     'Change its placement, or the servers, then deploy again.',
   )
