@@ -130,6 +130,9 @@ const isHangUp = (code: string | undefined) => code === 'ECONNRESET' || code ===
 export const isEngineAway = (error: unknown) =>
   error instanceof Failure && error.code === 'engine_unreachable'
 
-/** Also true of one that accepts calls and doesn't respond, such as that of a server without power. */
-export const isEngineSilent = (error: unknown) =>
-  isEngineAway(error) || (error instanceof Failure && error.code === 'engine_timeout')
+/** True of an engine that accepts calls and doesn't respond. */
+export const isEngineTimeout = (error: unknown): error is Failure =>
+  error instanceof Failure && error.code === 'engine_timeout'
+
+/** Either of the two: a server without power may seem one or the other. */
+export const isEngineSilent = (error: unknown) => isEngineAway(error) || isEngineTimeout(error)

@@ -1,6 +1,5 @@
-import { Failure } from '../platform/errors.ts'
 import type { Abortable, Engine, RegistryAuth, RequestOptions } from './engine.ts'
-import { EngineError } from './failures.ts'
+import { EngineError, isEngineTimeout } from './failures.ts'
 import { encodeReference, hasImage } from './images.ts'
 import { readJsonLines } from './lines.ts'
 import { explainPull, noAnswer } from './pull-failures.ts'
@@ -62,7 +61,7 @@ export async function imageDigest(
     type Found = { Descriptor: { digest: string } }
     return (await engine.request<Found>('GET', path, { auth, signal, timeout })).Descriptor.digest
   } catch (error) {
-    if (isTimeout(error)) throw noAnswer(as, error)
+    if (isEngineTimeout(error)) throw noAnswer(as, error)
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
 }
@@ -84,9 +83,7 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
 /** Checks a login. Throws an EngineError: 401 when the registry refuses it, 500 when it's unreachable. */
 export const checkRegistry = (engine: Engine, auth: RegistryAuth, { signal }: Abortable = {}) =>
   engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 }).catch((error) => {
-    throw isTimeout(error) ? new EngineError(504, `no response from ${auth.serveraddress}`) : error
+    throw isEngineTimeout(error)
+      ? new EngineError(504, `no response from ${auth.serveraddress}`)
+      : error
   })
-
-/** True when the engine waited too long for the registry. */
-const isTimeout = (error: unknown): error is Failure =>
-  error instanceof Failure && error.code === 'engine_timeout'
