@@ -1,12 +1,10 @@
 import type { Writable } from 'node:stream'
 import type { StoredContents } from '../db/schema.ts'
-import { Engines } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
-import { partLabel } from '../docker/labels.ts'
+import { labelFilter, partLabel } from '../docker/labels.ts'
 import { openComponents } from '../runtime/component.ts'
-import { volumesOf } from '../runtime/remove.ts'
 import { getLiveRelease } from '../runtime/store.ts'
-import type { Workload } from '../runtime/workload.ts'
+import type { WorkloadKey } from '../runtime/workload.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
@@ -60,9 +58,13 @@ export async function dataOf(
 }
 
 /** Volumes are on the server that Davit runs on, whatever became of others. */
-export function volumesHere({ docker, instanceId }: BackupDeps, { kind, id }: Workload) {
+export async function volumesHere(
+  { docker, instanceId }: Pick<BackupDeps, 'docker' | 'instanceId'>,
+  { kind, id }: WorkloadKey,
+) {
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
-  return volumesOf({ engines: new Engines([docker]), instanceId }, of)
+  const found = await docker.listVolumes({ labels: labelFilter(instanceId, of) })
+  return found.map(({ name }) => name)
 }
 
 /** How the live version of a workload is backed up. */

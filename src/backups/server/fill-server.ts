@@ -1,13 +1,12 @@
 import { listRestored, noteToLoad, noteToStart } from '../../db/restored.ts'
-import { Engines } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { Failure } from '../../platform/errors.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
 import { openComponents } from '../../runtime/component.ts'
-import { volumesOf } from '../../runtime/remove.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
 import { createEmptyVolume } from '../../runtime/restored-volumes.ts'
 import { bytes as inBytes, counted } from '../../web/units.ts'
+import { volumesHere } from '../data.ts'
 import type { ResticDeps, Restic } from '../restic/restic.ts'
 import type { Backup } from '../store.ts'
 import { workloadOf } from '../subject.ts'
@@ -64,7 +63,7 @@ async function chooseFor(
   }
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
   const labels = labelFilter(instanceId, of)
-  const volumes = await volumesOf({ engines: new Engines([docker]), instanceId }, of)
+  const volumes = await volumesHere({ docker, instanceId }, workloadOf(subject)!)
   const isThere =
     volumes.length > 0 || (await docker.listContainers({ labels, all: true, signal })).length > 0
   if (isThere) {
