@@ -62,17 +62,6 @@ export const valueAt = (tree: Tree, path: Path): Tree | undefined =>
     return Array.isArray(node) ? node[Number(part)] : undefined
   }, tree)
 
-/** A Compose file's tree with its services changed. */
-export function mapServices(tree: Tree, change: (service: Map<string, Tree>) => Tree): Tree {
-  const services = tree instanceof Map ? tree.get('services') : null
-  if (!(tree instanceof Map) || !(services instanceof Map)) return tree
-  const changed = [...services].map(([name, service]): [string, Tree] => [
-    name,
-    service instanceof Map ? change(service) : service,
-  ])
-  return new Map([...tree, ['services', new Map(changed)]])
-}
-
 export function plain(tree: Tree): unknown {
   if (Array.isArray(tree)) return tree.map(plain)
   if (!(tree instanceof Map)) return tree

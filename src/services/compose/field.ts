@@ -136,3 +136,14 @@ const decimal = /^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)$/
 /** Shortened, as error messages may be logged. */
 export const quote = (text: string) =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+
+/** A Compose file's tree with its services changed. */
+export function mapServices(tree: Tree, change: (service: Map<string, Tree>) => Tree): Tree {
+  const services = tree instanceof Map ? tree.get('services') : null
+  if (!(tree instanceof Map) || !(services instanceof Map)) return tree
+  const changed = [...services].map(([name, service]): [string, Tree] => [
+    name,
+    service instanceof Map ? change(service) : service,
+  ])
+  return new Map([...tree, ['services', new Map(changed)]])
+}

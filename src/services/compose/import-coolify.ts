@@ -7,12 +7,11 @@ import {
   splitId,
 } from './coolify-names.ts'
 import type { PlaceOf } from './coolify-names.ts'
-import { Field } from './field.ts'
+import { Field, mapServices } from './field.ts'
 import { normalPath } from './mounts.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { mentionsIn } from './interpolate.ts'
 import { readYaml } from '../../platform/yaml.ts'
-import { mapServices } from '../../platform/yaml-source.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
