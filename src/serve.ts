@@ -166,10 +166,11 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     const { loadRestored } = await import('./backups/server/load-restored.ts')
     loadRestored(deps, kind)
   }
+  const recovered = recover(deps, { signal })
+    .then(load('environment'))
+    .then(() => deps.watches.resume())
   const recovery = [
-    recover(deps, { signal })
-      .then(load('environment'))
-      .then(() => deps.watches.resume()),
+    recovered,
     recoverServices(deps, { signal }).then(load('service')),
     recoverJobs(deps, appJobs, { signal }),
   ]
@@ -177,7 +178,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
-    recovery[0]!.then(() => findReturning(deps, { signal })),
+    recovered.then(() => findReturning(deps, { signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),

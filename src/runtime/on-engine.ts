@@ -32,10 +32,7 @@ const isNetworkMissing = (error: unknown) =>
 function onEngine(engines: Engines, servers: ServerList): Runtime {
   const [own] = engines.all
   const machineOf = async (serverId: string) =>
-    engines
-      .of({ serverId })
-      .machine({ signal: AbortSignal.timeout(timeoutMs) })
-      .catch(() => null)
+    engines.of({ serverId }).machine({ signal: AbortSignal.timeout(timeoutMs) })
   return {
     async place({ placement }, components) {
       if (!placement) return components.map(() => own.serverId)

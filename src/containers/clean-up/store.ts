@@ -9,7 +9,7 @@ import { deployments, environments, instances, projects, services, users } from 
 
 export type PruneDeps = {
   db: Db
-  /** Of Davit’s own server: what is on others goes with what uses it. */
+  /** Of Davit’s own server. Images on others are removed when no deployment needs them. */
   docker: Docker
   engines: Engines
   collector: Collector
