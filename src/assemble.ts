@@ -10,6 +10,7 @@ import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { onEngines } from './runtime/on-engine.ts'
+import { pinnedTo } from './runtime/pin-store.ts'
 import { countContainers, listServersOf } from './runtime/routing-store.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
 import { Routing } from './runtime/routing.ts'
@@ -113,6 +114,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     list: () => listServers(db),
     count: () => countContainers(db),
     holding: (of) => listServersOf(db, of),
+    pinnedTo: (id) => pinnedTo(db, id),
   })
   const { engines } = on
   const scheduler = new Scheduler(clock)

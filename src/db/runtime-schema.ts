@@ -11,6 +11,8 @@ export const workloads = sqliteTable('workloads', {
   /** One of the two repeats the id, so that the row is deleted with it. */
   environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
   serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
+  /** The server that its volumes are on, where it runs; null before it has any. */
+  pinnedTo: text(),
   /** The live release, also while it is stopped. */
   liveReleaseId: text(),
   /** The release that is being rolled out. The next process undoes an interrupted one. */

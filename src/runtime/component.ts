@@ -84,6 +84,10 @@ export const exclusiveResources = ({ options: { ports = [], volumes = [] } }: Co
 export const mayEnd = ({ oneShot, options: { restart } }: Pick<Component, 'oneShot' | 'options'>) =>
   oneShot || restart?.name === 'no' || restart?.name === 'on-failure'
 
+/** True of what runs where its volumes are. */
+export const hasVolumes = (components: Pick<Component, 'options'>[]) =>
+  components.some(({ options: { volumes = [] } }) => volumes.length > 0)
+
 const sealedAs = (releaseId: string) => `release ${releaseId}`
 
 export const sealComponents = (secrets: Secrets, releaseId: string, components: Component[]) =>

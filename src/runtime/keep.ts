@@ -15,7 +15,7 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
   const kept = new Map<string, Placed[]>()
   if (keepsUnchanged && run.strategy === undefined) {
     const healthy = listInstances(run.db, run.workload.id).filter(
-      (one) => one.state === 'live' && run.runtime.isPlacedOn(run.workload, one),
+      (one) => one.state === 'live' && run.runtime.isPlacedOn(run.workload, components, one),
     )
     const live = Map.groupBy(
       placed(run, run.workload, healthy),
@@ -48,7 +48,9 @@ async function findStandby(run: RollOutRun, components: Component[]) {
   const { db, secrets, workload, release, hooks } = run
   const found: { from: Instance; isUp: boolean }[] = []
   const kept = release.startsKept ? listStandby(db, workload.id) : []
-  const standby = kept.filter((instance) => run.runtime.isPlacedOn(workload, instance))
+  const standby = kept.filter((instance) =>
+    run.runtime.isPlacedOn(workload, release.components, instance),
+  )
   const [first] = standby
   if (!first) return found
   const before = openComponents(secrets, getRelease(db, first.releaseId)) ?? []

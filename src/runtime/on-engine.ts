@@ -4,9 +4,12 @@ import type { Engines } from '../docker/index.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
 import { ensureNetwork } from './network.ts'
+import { hasVolumes } from './component.ts'
+import type { Component } from './component.ts'
 import { chooseServers, isNamed } from './placement.ts'
 import type { Server } from './placement.ts'
 import type { Runtime } from './runtime.ts'
+import type { Workload } from './workload.ts'
 
 export type ServerList = {
   /** The one that Davit runs on is first. */
@@ -15,6 +18,8 @@ export type ServerList = {
   count: () => Map<string, number>
   /** The ids of those with containers of it, also ones that will be removed. */
   holding: (of: Belonging) => string[]
+  /** The one that a workload’s volumes are on; null before it has any. */
+  pinnedTo: (workloadId: string) => string | null
 }
 
 /** Milliseconds for the engine of a server to say what its machine is. */
@@ -33,18 +38,30 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
   const [own] = engines.all
   const machineOf = async (serverId: string) =>
     engines.of({ serverId }).machine({ signal: AbortSignal.timeout(timeoutMs) })
+  const pinOf = ({ id, movesTo }: Workload, components: Component[]) =>
+    movesTo ?? (hasVolumes(components) ? servers.pinnedTo(id) : null)
   return {
-    async place({ placement }, components) {
-      if (!placement) return components.map(() => own.serverId)
+    async place(workload, components, { components: all, serverId } = alone(components)) {
+      const { placement = null } = workload
+      const isWhole = workload.kind === 'service' || workload.isWhole || hasVolumes(all)
+      const pinned = pinOf(workload, all) ?? ((isWhole && serverId) || null)
+      if (components.length === 0 || (pinned ?? (placement ? null : own.serverId)) === own.serverId)
+        return components.map(() => own.serverId)
       const counts = servers.count()
       const candidates = servers.list().map(async (server) => ({
         ...server,
         containers: counts.get(server.id) ?? 0,
         machine: await machineOf(server.id).catch(() => null),
       }))
-      return chooseServers(await Promise.all(candidates), { placement, components })
+      return chooseServers(await Promise.all(candidates), {
+        ...{ placement, components, isWhole, pinned },
+        isPulled: workload.kind === 'service',
+      })
     },
-    isPlacedOn({ placement }, { serverId }) {
+    isPlacedOn(workload, components, { serverId }) {
+      const { placement } = workload
+      const pinned = pinOf(workload, components)
+      if (pinned !== null) return serverId === pinned
       if (!placement) return serverId === own.serverId
       const server = servers.list().find(({ id }) => id === serverId)
       return server?.state === 'ready' && isNamed(server, placement)
@@ -73,8 +90,10 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
   }
 }
 
+const alone = (components: Component[]) => ({ components, serverId: undefined })
+
 /** While no other one has joined, none is stored. */
-const alone: Server[] = [
+const single: Server[] = [
   {
     ...{ id: firstServer, name: 'this server', address: null, labels: {}, state: 'ready' },
     roles: ['apps', 'builds', 'edge'],
@@ -86,10 +105,11 @@ export function onEngines(engines: Engines, stored?: ServerList) {
   const serverList: ServerList = {
     list() {
       const all = stored?.list() ?? []
-      return all.length > 0 ? all : alone
+      return all.length > 0 ? all : single
     },
     count: () => stored?.count() ?? new Map(),
     holding: (of) => stored?.holding(of) ?? [],
+    pinnedTo: (id) => stored?.pinnedTo(id) ?? null,
   }
   return { engines, serverList, docker: engines.all[0], runtime: onEngine(engines, serverList) }
 }

@@ -21,57 +21,75 @@ export type Candidate = Server & {
 }
 
 type Wanted = {
-  placement: Placement
+  placement: Placement | null
   components: Pick<Component, 'name' | 'options'>[]
+  /** One server runs all of them. */
+  isWhole?: boolean
+  /** That it has to be, whatever the placement says. */
+  pinned?: string | null
+  /** Each server pulls their images itself. */
+  isPulled?: boolean
 }
 
 /** Chooses a server for each component. Throws when none may run one, and says why for each. */
-export function chooseServers(
-  candidates: Candidate[],
-  { placement, components }: Wanted,
-): string[] {
-  const own = candidates[0]!
+export function chooseServers(candidates: Candidate[], wanted: Wanted): string[] {
+  const { components, isWhole, pinned = null } = wanted
   const chosen = new Map(candidates.map(({ id }) => [id, 0]))
-  return components.map((component) => {
-    const refused = candidates.map((one) => whyNot(one, { own, placement, component }))
+  function choose(group: Wanted['components']) {
+    const refused = candidates.map((one) =>
+      group.map((component) => whyNot(one, candidates[0]!, wanted, component)).find(isRefusal),
+    )
     const [best] = candidates
-      .filter((_, at) => refused[at] === null)
+      .filter((_, at) => refused[at] === undefined)
       .toSorted((a, b) => chosen.get(a.id)! - chosen.get(b.id)! || load(a) - load(b))
-    if (!best) {
-      const why = refused.filter(Boolean).join('; ') || 'the one that it is placed on was removed'
-      throw noServer(`no server may run ${component.name}: ${why}`)
-    }
-    chosen.set(best.id, chosen.get(best.id)! + 1)
+    if (!best) throw noneFor(group, refused.filter(Boolean).join('; '), pinned)
+    chosen.set(best.id, chosen.get(best.id)! + group.length)
     return best.id
-  })
+  }
+  if (!isWhole) return components.map((component) => choose([component]))
+  const server = choose(components)
+  return components.map(() => server)
 }
+
+const isRefusal = (why: string | null) => why !== null
 
 /** Containers by memory. */
 const load = ({ containers, machine }: Candidate) => containers / machine!.memoryBytes
 
-type Question = {
-  own: Candidate
-  placement: Placement
-  component: Wanted['components'][number]
-}
-
 function whyNot(
   candidate: Candidate,
-  { own, placement, component: { name, options } }: Question,
+  own: Candidate,
+  { placement, pinned, isPulled }: Wanted,
+  { name, options }: Wanted['components'][number],
 ): string | null {
   const { id, name: server, machine } = candidate
-  if (!isNamed(candidate, placement))
-    return 'server' in placement ? '' : `${server} doesn’t have the labels`
-  if (!candidate.roles.includes('apps')) return `${server} doesn’t have the role apps`
-  if (candidate.state === 'draining') return `${server} is being drained`
-  if (candidate.state === 'away' || !machine) return `${server} doesn’t respond`
-  if (id !== own.id && (options.volumes ?? []).length > 0)
-    return `${server} doesn’t have its volumes, which are on ${own.name}`
-  if (own.machine && machine.arch !== own.machine.arch)
+  if (pinned) {
+    if (id !== pinned) return ''
+    if (candidate.state === 'away' || !machine)
+      return `it waits for ${server}, which has its volumes`
+  } else {
+    if (!isNamed(candidate, placement ?? { server: own.id }))
+      return placement && 'labels' in placement ? `${server} doesn’t have the labels` : ''
+    if (!candidate.roles.includes('apps')) return `${server} doesn’t have the role apps`
+    if (candidate.state === 'draining') return `${server} is being drained`
+    if (candidate.state === 'away' || !machine) return `${server} doesn’t respond`
+  }
+  if (!isPulled && own.machine && machine.arch !== own.machine.arch)
     return `${server} is ${machine.arch}, and images are built for ${own.machine.arch}`
   if (machine.memoryBytes < options.memoryBytes)
     return `${server} has ${inMb(machine.memoryBytes)}, and ${name} may use ${inMb(options.memoryBytes)}`
   return null
+}
+
+function noneFor(group: Wanted['components'], why: string, pinned: string | null) {
+  const removed = pinned
+    ? 'the one that has its volumes was removed'
+    : 'the one that it is placed on was removed'
+  const names = group.map(({ name }) => name).join(', ')
+  return noServer(
+    `no server may run ${names}: ${why || removed}`,
+    pinned ? 'Start it once that server responds, or move it to another one.' : undefined,
+  )
 }
 
 /** Whether a placement means this server. */
@@ -82,9 +100,7 @@ export const isNamed = ({ id, labels }: Server, placement: Placement) =>
 
 const inMb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB of memory`
 
-export const noServer = (why: string) =>
-  new Failure(
-    'no_server',
-    `Start failed: ${why}.`,
-    'Change its placement, or the servers, then deploy again.',
-  )
+export const noServer = (
+  why: string,
+  hint = 'Change its placement, or the servers, then deploy again.',
+) => new Failure('no_server', `Start failed: ${why}.`, hint)

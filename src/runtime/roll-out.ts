@@ -9,6 +9,7 @@ import { within } from '../platform/pause.ts'
 import { timed } from '../platform/trace.ts'
 import { awaitDrains, listReplaced, removeReplaced, settlePrevious } from './drain.ts'
 import { areRoomy } from './addresses.ts'
+import { pinTo } from './pin-store.ts'
 import { forget, listLive, placed, removeNew, revertInterrupted } from './revert.ts'
 import type { Difference, Outcome, Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
@@ -194,6 +195,7 @@ function commit(
       states: new Map(states),
       keeps: keeps.map(({ instance }) => instance),
     })
+    if (workload.movesTo) pinTo(tx, workload, workload.movesTo)
     hooks.commit(tx, outcome)
   })
 }

@@ -20,12 +20,20 @@ export type NewContainer = OnServer &
 
 export type StopOptions = Abortable & { timeoutSeconds?: number | undefined }
 
+/** What new containers are of. */
+export type Beside = {
+  /** All of the release. */
+  components: Component[]
+  /** Where those run that are kept. */
+  serverId: string | undefined
+}
+
 /** All by which containers of releases come, run and go. Whatever exists is read at its own engine. */
 export type Runtime = {
   /** The servers for new containers of a workload, one for each. */
-  place: (workload: Workload, components: Component[]) => Promise<string[]>
-  /** Whether a container of that server is where the workload may run. */
-  isPlacedOn: (workload: Workload, server: OnServer) => boolean
+  place: (workload: Workload, components: Component[], beside?: Beside) => Promise<string[]>
+  /** Whether a container of that server is where the workload, of these components, may run. */
+  isPlacedOn: (workload: Workload, components: Component[], server: OnServer) => boolean
   /** Creates a network on its own subnet of the pool when it is first needed. Returns its name. */
   ensureNetwork: (network: NetworkSpec & { networkPool: string }) => Promise<string>
   /** Returns the id of a container that is complete, and doesn't run. */

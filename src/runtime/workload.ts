@@ -11,6 +11,10 @@ export type Workload = WorkloadKey & {
   /** Only set for an environment. */
   projectId?: string
   placement?: Placement | null | undefined
+  /** One server runs all of it, as it does what has volumes. */
+  isWhole?: boolean
+  /** Where it is moved to with its volumes, which are pinned there at the commit. */
+  movesTo?: string
 }
 
 /** The label filter of its containers. */

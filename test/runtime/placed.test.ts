@@ -129,12 +129,12 @@ test('what is kept of a version is only started again where it may run', async (
   s.place({ server: second })
   await s.roll('one', { components: s.web('one') })
   const [instance] = listLiveInstances(s.db, s.workload.id)
-  const at = () => s.runtime.isPlacedOn(s.workload, instance!)
+  const at = (on = instance!) => s.runtime.isPlacedOn(s.workload, s.web('one'), on)
   expect(at()).toBe(true)
   updateServer(s.db, second, { isDraining: true })
   expect(at()).toBe(false)
   s.place(null)
-  expect([at(), s.runtime.isPlacedOn(s.workload, { serverId: firstServer })]).toEqual([false, true])
+  expect([at(), at({ ...instance!, serverId: firstServer })]).toEqual([false, true])
   s.place({ server: second })
   await expect(s.roll('two', { components: s.web('two') })).rejects.toMatchObject({
     code: 'no_server',

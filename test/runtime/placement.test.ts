@@ -33,7 +33,6 @@ describe('servers are chosen', () => {
     ['without one that is away', but('a1', { state: 'away' }), east, times(1), ['b2']],
     ['without one that doesn’t respond', but('a1', { machine: null }), east, times(1), ['b2']],
     ['without one for the edge alone', but('a1', { roles: ['edge'] }), east, times(1), ['b2']],
-    ['by its volumes', all, everywhere, [onVolume, onVolume], ['a1', 'a1']],
     [
       'of the same architecture',
       but('c3', { machine: { arch: 'arm64', memoryBytes: GiB } }),
@@ -54,12 +53,29 @@ describe('servers are chosen', () => {
   })
 })
 
+test('what is whole is on one server, and what has volumes where these are', () => {
+  const wanted = { placement: east, components: [onVolume, web], isWhole: true }
+  const emptier = but('a1', { containers: 1 })
+  expect(chooseServers(emptier, wanted)).toEqual(['b2', 'b2'])
+  const pinned = { ...wanted, pinned: 'c3' }
+  expect(chooseServers(all, pinned)).toEqual(['c3', 'c3'])
+  expect(chooseServers(but('c3', { state: 'draining', roles: [] }), pinned)).toEqual(['c3', 'c3'])
+  expect(() => chooseServers(but('c3', { state: 'away' }), pinned)).toThrow('it waits for c3')
+  expect(() => chooseServers(all.slice(0, 2), pinned)).toThrow('was removed')
+})
+
+test('images that a server pulls are those of its architecture', () => {
+  const others = but('c3', { machine: { arch: 'arm64', memoryBytes: GiB } })
+  const wanted = { placement: { server: 'c3' }, components: [web] }
+  expect(() => chooseServers(others, wanted)).toThrow('c3 is arm64')
+  expect(chooseServers(others, { ...wanted, isPulled: true })).toEqual(['c3'])
+})
+
 describe('without a server, each is named with its reason', () => {
   const memory = { arch: 'amd64', memoryBytes: 2 ** 20 }
   const cases: [string, Candidate[], Placement, typeof web, string[]][] = [
     ['one that was removed', all, { server: 'd4' }, web, ['was removed']],
     ['no label', all, { labels: { zone: 'south' }, spread: 'servers' }, web, ['a1', 'b2', 'c3']],
-    ['volumes', all, { server: 'b2' }, onVolume, ['b2 doesn’t have its volumes', 'a1']],
     ['memory', but('b2', { machine: memory }), { server: 'b2' }, web, ['1 MB', '32 MB']],
     ['drained', but('b2', { state: 'draining' }), { server: 'b2' }, web, ['b2 is being drained']],
   ]

@@ -1,10 +1,11 @@
 import type { ContainerKey, ContainerOptions } from '../../docker/index.ts'
 import { partLabel, tamedLabels } from '../../docker/labels.ts'
-import { portOf, sealComponents } from '../component.ts'
+import { hasVolumes, portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
 import { publishedAt } from '../endpoint-store.ts'
 import { reserveEndpoints } from '../endpoints.ts'
 import { copyImage } from '../images/copy.ts'
+import { pinnedTo, pinTo } from '../pin-store.ts'
 import type { Difference, RollOutRun } from '../run.ts'
 import type { Endpoint } from '../runtime.ts'
 import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
@@ -28,14 +29,17 @@ export type CreatedContainer = ContainerKey & {
 export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
   const vacant = slots.filter(({ from }) => !from)
+  const { components } = release
+  const beside = { components, serverId: kept[0]?.serverId }
   const places = await run.runtime.place(
     workload,
     vacant.map(({ component }) => component),
+    beside,
   )
   const rows = insertRelease(db, {
     workload,
     id: release.id,
-    components: sealComponents(secrets, release.id, release.components),
+    components: sealComponents(secrets, release.id, components),
     edge: release.edge,
     slots: vacant.map(({ component, slot }, at) => ({
       serverId: places[at]!,
@@ -58,9 +62,16 @@ export async function prepare(run: RollOutRun, { kept, fresh: slots }: Differenc
 
 /** Creates volumes that components mount when they are first needed. */
 export async function ensureVolumes(
-  { engines, instanceId, workload }: Pick<RollOutRun, 'engines' | 'instanceId' | 'workload'>,
+  {
+    db,
+    engines,
+    instanceId,
+    workload,
+  }: Pick<RollOutRun, 'db' | 'engines' | 'instanceId' | 'workload'>,
   members: { component: Component; instance: Instance }[],
 ) {
+  const first = members.find(({ component }) => hasVolumes([component]))
+  if (first && pinnedTo(db, workload.id) === null) pinTo(db, workload, first.instance.serverId)
   const labels = labelsOf(instanceId, workload)
   for (const [docker, on] of Map.groupBy(members, ({ instance }) => engines.of(instance))) {
     const volumes = on.flatMap(({ component }) => component.options.volumes ?? [])

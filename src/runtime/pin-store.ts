@@ -1,0 +1,26 @@
+import { eq } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
+import { listValues } from '../db/queries.ts'
+import { workloads } from '../db/schema.ts'
+import { workloadRow } from './store.ts'
+import type { WorkloadKey } from './workload.ts'
+
+/** The server that a workload’s volumes are on, where all of it runs; null before it has any. */
+export const pinnedTo = (db: Tx, workloadId: string) =>
+  listValues(db, workloads.pinnedTo, eq(workloads.id, workloadId))[0] ?? null
+
+/** Before its first volume is created; null once it has none any more. */
+export const pinTo = (db: Tx, workload: WorkloadKey, serverId: string | null) =>
+  db
+    .insert(workloads)
+    .values({ ...workloadRow(workload), pinnedTo: serverId })
+    .onConflictDoUpdate({ target: workloads.id, set: { pinnedTo: serverId } })
+    .run()
+
+/** What has volumes on a server, which has to be moved before it can leave. */
+export const listPinned = (db: Tx, serverId: string) =>
+  listValues(db, workloads.id, eq(workloads.pinnedTo, serverId))
+
+/** Their volumes are lost with the server. */
+export const unpinFrom = (db: Tx, serverId: string) =>
+  db.update(workloads).set({ pinnedTo: null }).where(eq(workloads.pinnedTo, serverId)).run()
