@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { longestWatch } from './platform/limits.ts'
-import { canonicalHost, isLocalhost, refuseListEntry } from './platform/hosts.ts'
+import { canonicalHost, isLocalhost, refusedHost } from './platform/hosts.ts'
 import { releaseKey } from './platform/root.ts'
 import {
   cidrList,
@@ -10,8 +10,11 @@ import {
   imageName,
   isPlainUrl,
   list,
+  networkPool,
+  processors,
   publicUrl,
   releaseIndex,
+  repositoryPrefix,
   signingKey,
   twoPorts,
   whole,
@@ -62,16 +65,11 @@ const settings = z.object({
   /** Streams that one user may have open; one more fails with 429. */
   DAVIT_STREAMS_PER_USER: whole('a count', { min: 1, max: 100_000 }).default(20),
   /** The range of networks of projects, a /26 each. */
-  DAVIT_NETWORK_POOL: z
-    .string()
-    .regex(/^(\d{1,3}\.){3}0\/(8|9|1\d|2[0-4])$/, 'must be an IPv4 network such as 10.201.0.0/16')
-    .refine(
-      (cidr) => refuseListEntry(cidr) === null,
-      'must be an IPv4 network such as 10.201.0.0/16',
-    )
-    .default('10.201.0.0/16'),
+  DAVIT_NETWORK_POOL: networkPool.default('10.201.0.0/16'),
   /** The address at which other servers reach this one; without it none can join. */
   DAVIT_CLUSTER_ADDRESS: z.ipv4('must be an IPv4 address').optional(),
+  /** A registry by which built images reach other servers, such as registry.example.com/davit. */
+  DAVIT_REGISTRY: repositoryPrefix.optional(),
   /** Private hosts (names, addresses, CIDRs) that Davit itself may connect to. */
   DAVIT_ALLOW_HOSTS: hostList,
   /** 1 allows file:// and plain paths as repositories: for trials and tests. */
@@ -132,12 +130,7 @@ const settings = z.object({
    * Processors that one build may use, such as 1.5. Default: all but half a
    * processor (of a single one a quarter), shared by concurrent builds.
    */
-  DAVIT_BUILD_CPUS: z
-    .string()
-    .regex(/^\d{1,3}(\.\d{1,2})?$/, 'must be processors, such as 2 or 0.5')
-    .transform(Number)
-    .refine((cpus) => cpus >= 0.1 && cpus <= 512, 'must be processors, from 0.1 to 512')
-    .optional(),
+  DAVIT_BUILD_CPUS: processors.optional(),
   /** Minutes after which a deployment that is still cloning or building fails. */
   DAVIT_BUILD_TIMEOUT: whole('minutes', { min: 1, max: 10_080 }).default(60),
   /** MiB that a repository may use on disk, and likewise the files of a build. */
@@ -200,6 +193,11 @@ export function parseConfig(env: Record<string, string | undefined>) {
       throw new ConfigError(`${key} can’t be ${appsAddress}: apps are published there`)
   if (set.DAVIT_EDGE === 'external' && !set.DAVIT_EDGE_ADMIN)
     throw new ConfigError('DAVIT_EDGE_ADMIN must say where your Caddy is, with DAVIT_EDGE=external')
+  const registryHost = set.DAVIT_REGISTRY?.replace(/[:/].*/, '')
+  if (registryHost && refusedHost(registryHost, set.DAVIT_ALLOW_HOSTS))
+    throw new ConfigError(
+      `DAVIT_REGISTRY has a private address: allow it with DAVIT_ALLOW_HOSTS=${registryHost}`,
+    )
   return Object.freeze({
     host: set.DAVIT_HOST,
     port: set.DAVIT_PORT,
@@ -217,6 +215,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     streamsPerUser: set.DAVIT_STREAMS_PER_USER,
     networkPool: set.DAVIT_NETWORK_POOL,
     clusterAddress: set.DAVIT_CLUSTER_ADDRESS ?? null,
+    registry: set.DAVIT_REGISTRY ?? null,
     allowHosts: set.DAVIT_ALLOW_HOSTS,
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,

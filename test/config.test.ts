@@ -29,6 +29,7 @@ test('without settings Davit is for this machine only', () => {
     streamsPerUser: 20,
     networkPool: '10.201.0.0/16',
     clusterAddress: null,
+    registry: null,
     allowHosts: [],
     allowLocalRepos: false,
     publishAddress: '127.0.0.2',
@@ -75,6 +76,7 @@ test('every setting is taken', () => {
     DAVIT_TERMINAL: 'all',
     DAVIT_NETWORK_POOL: '10.99.0.0/16',
     DAVIT_CLUSTER_ADDRESS: '10.0.0.1',
+    DAVIT_REGISTRY: '192.168.0.9:5000/team/davit',
     DAVIT_ALLOW_HOSTS: 'git.lan\n192.168.0.0/16 ',
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_PUBLISH_ADDRESS: '::1',
@@ -104,6 +106,7 @@ test('every setting is taken', () => {
     terminal: 'all',
     networkPool: '10.99.0.0/16',
     clusterAddress: '10.0.0.1',
+    registry: '192.168.0.9:5000/team/davit',
     allowHosts: ['git.lan', '192.168.0.0/16'],
     allowLocalRepos: true,
     publishAddress: '::1',
@@ -168,6 +171,23 @@ describe('a setting that can’t be used is one line that names it', () => {
       'fd00::/8',
       '10.201.0.5/16',
     ],
+    DAVIT_REGISTRY: [
+      ...['https://registry.example.com', 'registry.example.com/', 'registry.example.com/Davit'],
+      ...[
+        'registry.example.com/davit:1',
+        'registry.example.com:x',
+        'davit',
+        'team/davit',
+        'docker.io',
+      ],
+      ...[
+        'registry.example.com/a//b',
+        ' registry.example.com',
+        'registry.example.com/a b',
+        '.example.com',
+      ],
+      `registry.example.com/${'a'.repeat(200)}`,
+    ],
     DAVIT_ALLOW_HOSTS: ['10.0.0.0/40', 'http://git.lan'],
     DAVIT_ALLOW_LOCAL_REPOS: ['true', '2'],
     DAVIT_PUBLISH_ADDRESS: ['localhost', '256.1.1.1'],
@@ -189,6 +209,16 @@ describe('a setting that can’t be used is one line that names it', () => {
   test('without the secret that was typed', () => {
     expect(complaint({ DAVIT_SECRET_KEY: 'too short' })).not.toContain('too short')
   })
+})
+
+test('a registry at a private address must be allowed', () => {
+  const env = { DAVIT_REGISTRY: '10.0.0.5:5000/davit' }
+  expect(complaint(env)).toContain('DAVIT_ALLOW_HOSTS=10.0.0.5')
+  expect(parseConfig({ ...env, DAVIT_ALLOW_HOSTS: '10.0.0.0/8' }).registry).toBe(
+    '10.0.0.5:5000/davit',
+  )
+  for (const registry of ['docker.io/ada', 'ghcr.io', 'registry.example.com:5000/a/b-c'])
+    expect(parseConfig({ DAVIT_REGISTRY: registry }).registry).toBe(registry)
 })
 
 test('a name that is no setting is noticed', () => {

@@ -6,13 +6,14 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { removeEverywhere, removeImage } from '../runtime/images/remove.ts'
+import { removeEverywhere, removeImage, removeShared } from '../runtime/images/remove.ts'
 import {
   deleteUnusedStacks,
   deployedImage,
   listStackImages,
 } from '../runtime/images/stack-store.ts'
-import { getCurrent, getJob, isEnded, isImageKept, listImages } from './store.ts'
+import { isImageKept } from '../runtime/images/store.ts'
+import { getCurrent, getJob, isEnded, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
 type ImageDeps = { db: Db; engines: Engines; instanceId: string }
@@ -31,9 +32,10 @@ export const imageNameOf = (
  * builds. Images without this installation's labels stay.
  */
 export async function removeOldImages(
-  { db, engines, instanceId }: ImageDeps,
+  deps: ImageDeps & Parameters<typeof removeShared>[0],
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
+  const { db, engines, instanceId } = deps
   const deployed = listImages(db, environment.id)
   const kept = listEnvironments(db, project.id).flatMap(({ id }) => [
     ...listImages(db, id).slice(0, project.keepImages),
@@ -50,6 +52,7 @@ export async function removeOldImages(
     if (!kept.includes(deployedImage(image)))
       await unlessUsed(removeImage({ db, engines }, [image]))
   deleteUnusedStacks(db)
+  await removeShared(deps, project.id)
 }
 
 /** Removes images that were built or pulled for deployments which ended without using them. */

@@ -19,7 +19,6 @@ import { isCurrent } from '../environments/store.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
-import { deployedImage } from '../runtime/images/stack-store.ts'
 import { queueStatus } from './status-store.ts'
 import { uploadOf } from './upload-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
@@ -257,10 +256,6 @@ export const listImages = (db: Db, environmentId: string) =>
 
 export const getDeployedImage = (db: Db, id: string) =>
   listValues(db, deployments.image, eq(deployments.id, id))[0] ?? null
-
-/** True when a deployment runs the image, or can be rolled back to it. */
-export const isImageKept = (db: Db, image: string) =>
-  countRows(db, deployments, eq(deployments.image, deployedImage(image))) > 0
 
 /** Marks images that aren't on the engine. No deployment can be rolled back to them, or to its settings. */
 export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>

@@ -40,6 +40,7 @@ export {
 } from './networks.ts'
 export { execPiped, runPiped } from './piped.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
+export { pushImage } from './push.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
 export {

@@ -16,6 +16,7 @@ type Inspected = {
   RepoDigests: string[] | null
   Created: string
   Size: number
+  RootFS?: { Layers?: string[] | null } | null
   Config: {
     Labels?: Record<string, string> | null
     ExposedPorts?: Record<string, object> | null
@@ -67,6 +68,8 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     /** `NAME=value`. */
     env: Env ?? [],
     labels: Labels ?? {},
+    /** The lowest first. */
+    layers: found.RootFS?.Layers ?? [],
     createdAt: new Date(found.Created),
     size: found.Size,
     /** TCP ports. For an image that was built here, the Dockerfile's own come first, in its order. */

@@ -83,3 +83,19 @@ export function explainPull(ref: string, error: EngineError): Failure {
     { cause: error },
   )
 }
+
+const alsoOfPush = ['registry_busy', 'registry_unauthorized', 'registry_unreachable']
+
+/** Explains from the engine's message why an image couldn't be pushed. */
+export function explainPush(ref: string, error: EngineError): Failure {
+  const known = explanations.find(
+    ({ means, code }) => alsoOfPush.includes(code) && means.test(error.message),
+  )
+  if (known) return new Failure(known.code, known.says(ref), known.hint, { cause: error })
+  return new Failure(
+    'push_failed',
+    `The image ${ref} couldn’t be pushed: ${error.message}`,
+    'Check the registry, and that its login may push there.',
+    { cause: error },
+  )
+}

@@ -5,7 +5,7 @@ export type ArchivedFile = {
   mode: number
 }
 
-const blockSize = 512
+export const blockSize = 512
 const longestName = 100
 
 /** Returns a tar archive of plain files that belong to root. */

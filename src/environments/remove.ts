@@ -1,6 +1,7 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { listImagesBeside, listJobSubjects, listNamedImages } from '../projects/store.ts'
+import { removeShared } from '../runtime/images/remove.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
@@ -29,5 +30,6 @@ export const removeEnvironment = (
     await removeLogs(deps, of)
     deleteEnvironment(deps.db, id)
     void deps.edge.sync()
+    await removeShared(deps, projectId)
     return [...removed, { kind: 'environment', name }]
   })

@@ -68,4 +68,26 @@ export const twoPorts = z
     'must be two ports, such as 80,443',
   )
 
+/** A registry, and what the names of its repositories begin with. */
+export const repositoryPrefix = z
+  .string()
+  .max(200, 'must be 200 characters at most')
+  .regex(
+    /^(?!docker\.io$)(?=localhost|[^/]*[.:])[a-z\d]([a-z\d.-]*[a-z\d])?(:\d{1,5})?(\/[a-z\d]+(([._]|__|-+)[a-z\d]+)*)*$/,
+    'must be a registry and the beginning of its repositories, such as registry.example.com/davit',
+  )
+
+const aPool = 'must be an IPv4 network such as 10.201.0.0/16'
+
+export const networkPool = z
+  .string()
+  .regex(/^(\d{1,3}\.){3}0\/(8|9|1\d|2[0-4])$/, aPool)
+  .refine((cidr) => refuseListEntry(cidr) === null, aPool)
+
+export const processors = z
+  .string()
+  .regex(/^\d{1,3}(\.\d{1,2})?$/, 'must be processors, such as 2 or 0.5')
+  .transform(Number)
+  .refine((cpus) => cpus >= 0.1 && cpus <= 512, 'must be processors, from 0.1 to 512')
+
 export const imageName = z.string().regex(/^[\w.:/@-]+$/, 'must be the name of an image')

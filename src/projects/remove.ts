@@ -4,6 +4,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome, removeLogsOf } from '../logs/store.ts'
+import { removeShared } from '../runtime/images/remove.ts'
 import { removeAlone, removeFromEngine, removeNetworksOf } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
@@ -45,6 +46,7 @@ export const removeProject = (
       ...(await removeMirrors(deps, project)),
       { kind: 'project', name: project.name },
     ]
+    await removeShared(deps, project.id, () => false)
     await removeLogs(deps, { projectId: project.id })
     deleteProject(deps.db, project.id)
     void deps.edge.sync()

@@ -4,17 +4,23 @@ import { Failure } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { unsealed } from '../resources/store.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
-import { getRegistryOf } from './store.ts'
+import { getRegistryOf, getRegistryOfAdmins } from './store.ts'
+import type { Registry } from './store.ts'
 
 export const serverAddress = (host: string) =>
   host === dockerHub ? 'https://index.docker.io/v1/' : host
 
 /** The credentials to pull an owner's image; undefined for a registry that they haven't added. */
-export function authFor(
+export const authFor = (
   { db, secrets }: { db: Db; secrets: Secrets },
   { ownerId, image }: { ownerId: string; image: string },
-): RegistryAuth | undefined {
-  const registry = getRegistryOf(db, { ownerId, host: registryOf(image) })
+) => authOf(secrets, getRegistryOf(db, { ownerId, host: registryOf(image) }))
+
+/** For the registry of DAVIT_REGISTRY, which is the operator’s. */
+export const adminsAuthFor = ({ db, secrets }: { db: Db; secrets: Secrets }, image: string) =>
+  authOf(secrets, getRegistryOfAdmins(db, registryOf(image)))
+
+function authOf(secrets: Secrets, registry: Registry | undefined): RegistryAuth | undefined {
   if (!registry) return undefined
   try {
     const { password } = unsealed(secrets, { kind: 'registry', sealed: ['password'] }, registry)

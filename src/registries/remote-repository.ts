@@ -25,13 +25,15 @@ type Options = {
   auth: RegistryAuth | undefined
   ownerId: string
   signal: AbortSignal
+  /** To read, if omitted. */
+  access?: 'pull,delete'
   /** Milliseconds for one response. */
   timeout?: number
   /** Called with the time until which the registry refuses requests, or nearly. */
   onBusy?: ((until: number) => void) | undefined
 }
 
-type Ask = { method?: 'HEAD'; accept?: string; etag?: string | null; maxBytes?: number }
+type Ask = { method?: 'HEAD' | 'DELETE'; accept?: string; etag?: string | null; maxBytes?: number }
 
 /** Bytes of a manifest or of an image's configuration, and of a page of tags. */
 const maxBytes = { manifest: 2 ** 20, tags: 2 * 2 ** 20, token: 64 * 1024 }
@@ -49,8 +51,8 @@ const manifests = [
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
 /**
- * A repository as its registry has it, read with its owner's login. Docker can neither list tags nor say how
- * large an image is.
+ * A repository as its registry has it, read with its owner's login. Docker can neither list tags, nor say how
+ * large an image is, nor delete one.
  */
 export class RemoteRepository {
   #authorization: string | null = null
@@ -64,6 +66,25 @@ export class RemoteRepository {
   async newest(pattern: string, known: string | null = null) {
     let newest: string | null = null
     let etag: string | null = null
+    for await (const { page, isOnly } of this.#pages(known)) {
+      if (page.status === 304) return 'unchanged' as const
+      newest = await this.#newestOf(await page.text(), { pattern, newest })
+      if (isOnly) etag = page.headers.get('ETag')?.slice(0, 200) ?? null
+    }
+    return { tag: newest, etag }
+  }
+
+  async tags() {
+    const tags: string[] = []
+    for await (const { page } of this.#pages()) {
+      const { data } = tagList.safeParse(jsonOrNull(await page.text()))
+      if (!data) throw this.failure('registry_garbled')
+      tags.push(...(data.tags ?? []))
+    }
+    return tags
+  }
+
+  async *#pages(known: string | null = null) {
     const seen = new Set<string>()
     for (let query: string | null = '?n=1000'; query !== null;) {
       if (seen.size >= maxPages) throw this.failure('too_many_tags')
@@ -72,14 +93,11 @@ export class RemoteRepository {
         etag: query === '?n=1000' ? known : null,
         maxBytes: maxBytes.tags,
       })
-      if (page.status === 304) return 'unchanged' as const
-      newest = await this.#newestOf(await page.text(), { pattern, newest })
       const next = queryOfNext(page)
       if (next !== null && seen.has(next)) throw this.failure('registry_garbled')
-      if (seen.size === 1 && next === null) etag = page.headers.get('ETag')?.slice(0, 200) ?? null
+      yield { page, isOnly: seen.size === 1 && next === null }
       query = next
     }
-    return { tag: newest, etag }
   }
 
   async #newestOf(text: string, asked: { pattern: string; newest: string | null }) {
@@ -104,6 +122,11 @@ export class RemoteRepository {
     const digest = `sha256:${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}`
     if (digestPattern.test(tag) && tag !== digest) throw this.failure('registry_garbled')
     return { digest, json: jsonOrNull(new TextDecoder().decode(bytes)) }
+  }
+
+  /** Removes all tags of it, too. */
+  async remove(digest: string) {
+    await this.#ask(`manifests/${digest}`, { method: 'DELETE' })
   }
 
   async blob(digest: string): Promise<unknown> {
@@ -180,7 +203,10 @@ export class RemoteRepository {
     if (!/^bearer\b/i.test(challenge) || !realm || !isSafe)
       throw this.failure('registry_unauthorized')
     realm.searchParams.set('service', parts.get('service') ?? '')
-    realm.searchParams.set('scope', `repository:${this.options.reference.path}:pull`)
+    realm.searchParams.set(
+      'scope',
+      `repository:${this.options.reference.path}:${this.options.access ?? 'pull'}`,
+    )
     const answer = await pinnedFetch(
       realm,
       { headers: { Accept: 'application/json', ...(basic && { Authorization: basic }) } },
@@ -217,6 +243,8 @@ export class RemoteRepository {
 /** Milliseconds for which a registry that is busy isn't asked, by what it says or without that. */
 const pause = { least: 60_000, usual: 15 * 60_000, most: 6 * 3_600_000 }
 
+const tagList = z.object({ tags: z.array(z.string().max(128)).nullish() })
+
 const headerText = z
   .string()
   .max(32_000)
@@ -236,6 +264,7 @@ const codes: Record<number, Parameters<RemoteRepository['failure']>[0]> = {
   401: 'registry_unauthorized',
   403: 'registry_unauthorized',
   404: 'image_not_found',
+  405: 'registry_keeps_images',
   429: 'registry_busy',
 }
 
@@ -251,6 +280,12 @@ const explanations = [
     says: ({ registry }: About) =>
       `The registry ${registry} sent something that isn’t a list of tags, a manifest or a token.`,
     hint: 'Check that the host is a registry, and what stands before it.',
+  },
+  {
+    code: 'registry_keeps_images',
+    says: ({ registry }: About) =>
+      `The registry ${registry} doesn’t allow images to be deleted, so those of old releases stay there.`,
+    hint: 'Allow it there (storage, delete, enabled in the distribution’s), or delete old images there yourself.',
   },
   {
     code: 'too_many_tags',

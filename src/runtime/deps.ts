@@ -19,7 +19,7 @@ export type RuntimeDeps = {
   runtime: Runtime
   serverList: ServerList
   secrets: Secrets
-  config: Pick<Config, 'networkPool' | 'settleTime'>
+  config: Pick<Config, 'networkPool' | 'settleTime' | 'registry' | 'allowHosts'>
   edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>
   observed: Pick<ObservedContainers, 'inspect' | 'inspectAt' | 'condition'>
   routing: Routing

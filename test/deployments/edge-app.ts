@@ -13,10 +13,13 @@ import type { Files } from '../support/git-server.ts'
 import { aProject } from './apps.ts'
 
 /** The product with a Caddy of its own that serves its apps, until the test ends. */
-export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
+export async function edgeApp({
+  env,
+  ...overrides
+}: Parameters<typeof testApp>[1] & { env?: Record<string, string> } = {}) {
   await ensureEdgeImages({ say: console.error })
   const http = freePort()
-  const settings = { DAVIT_EDGE: 'caddy', DAVIT_EDGE_PORTS: `${http},${freePort()}` }
+  const settings = { ...env, DAVIT_EDGE: 'caddy', DAVIT_EDGE_PORTS: `${http},${freePort()}` }
   const abort = new AbortController()
   let work: Promise<unknown>[] = []
   const end = async () => {

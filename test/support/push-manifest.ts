@@ -1,11 +1,14 @@
 type Login = { username: string; password: string }
-type Pushed = { user?: Login; tags: string[]; config: object }
+type Pushed = { user?: Login; repository?: string; tags: string[]; config: object }
 
-/** Pushes an image of a manifest to `team/app`, without layers that anything could unpack. Returns its digest. */
-export async function pushManifest(host: string, { user, tags, config }: Pushed) {
+/** Pushes an image of a manifest, to `team/app` if not to another, without layers that anything could unpack. Returns its digest. */
+export async function pushManifest(
+  host: string,
+  { user, repository = 'team/app', tags, config }: Pushed,
+) {
   const send = async (path: string, type: string, body: string, method = 'PUT') => {
     const login = user && { Authorization: `Basic ${btoa(`${user.username}:${user.password}`)}` }
-    const url = path.startsWith('http') ? path : `http://${host}/v2/team/app/${path}`
+    const url = path.startsWith('http') ? path : `http://${host}/v2/${repository}/${path}`
     const response = await fetch(url, { method, headers: { 'Content-Type': type, ...login }, body })
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)
     return response

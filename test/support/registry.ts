@@ -8,11 +8,15 @@ export type ImageRegistry = { host: string; stop: () => Promise<void> }
 /** Debian's registry on loopback, where the engine accepts plain HTTP; closed to all but one user when given. */
 export async function startRegistry(
   user?: { username: string; password: string },
-  { reports }: { reports?: string } = {},
+  {
+    reports,
+    keepsImages = false,
+    address = '127.0.0.1',
+  }: { reports?: string; keepsImages?: boolean; address?: string } = {},
 ): Promise<ImageRegistry> {
   const registry = await ensureRegistry({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-registry-'))
-  const host = `127.0.0.1:${freePort()}`
+  const host = `${address}:${freePort(address)}`
   const users = join(dir, 'htpasswd')
   if (user) {
     const hash = await Bun.password.hash(user.password, { algorithm: 'bcrypt', cost: 4 })
@@ -21,7 +25,10 @@ export async function startRegistry(
   const settings = {
     version: '0.1',
     log: { level: 'error' },
-    storage: { filesystem: { rootdirectory: join(dir, 'images') } },
+    storage: {
+      filesystem: { rootdirectory: join(dir, 'images') },
+      delete: { enabled: !keepsImages },
+    },
     http: { addr: host },
     ...(reports && {
       notifications: {
@@ -57,8 +64,8 @@ async function untilAnswers(url: string) {
   throw new Error(`The registry doesn’t respond at ${url}.`)
 }
 
-function freePort() {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+function freePort(hostname: string) {
+  const server = Bun.listen({ hostname, port: 0, socket: { data() {} } })
   const { port } = server
   server.stop(true)
   return port

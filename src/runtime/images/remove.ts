@@ -1,7 +1,9 @@
 import type { Db } from '../../db/index.ts'
 import type { Engines } from '../../docker/index.ts'
 import { isEngineSilent } from '../../docker/failures.ts'
-import { forgetImage } from './store.ts'
+import type { RemoteDeps } from '../../registries/remote-repository.ts'
+import type { RuntimeDeps } from '../deps.ts'
+import { forgetImage, isImageKept } from './store.ts'
 
 /**
  * Removes an image by its references, and its copies on other servers. Returns "needed" when a deployment runs from it or is about to. No
@@ -44,4 +46,15 @@ export async function removeEverywhere(engines: Engines, reference: string) {
       if (docker === own || !isEngineSilent(error)) throw error
     }
   return went
+}
+
+/** Removes from DAVIT_REGISTRY what no deployment can run any more. */
+export async function removeShared(
+  deps: Pick<RuntimeDeps, 'db' | 'secrets' | 'config'> & RemoteDeps,
+  projectId: string,
+  isKept = (image: string) => isImageKept(deps.db, image),
+) {
+  if (deps.config.registry === null) return
+  const { removeTags } = await import('./remove-tags.ts')
+  await removeTags(deps, { projectId, isKept })
 }

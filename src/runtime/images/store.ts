@@ -62,6 +62,14 @@ export const isOwnerOf = (
     { table: services, id: serviceId },
   ].some(({ table, id }) => countRows(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
 
+/** Of an image that a deployment pulled in place of building one, by a digest. */
+export const getPulled = (db: Db, image: string) =>
+  getRow(db, deployments, and(eq(deployments.image, image), isNotNull(deployments.pullDigest)))
+
+/** True when a deployment runs the image, or can be rolled back to it. */
+export const isImageKept = (db: Db, image: string) =>
+  countRows(db, deployments, eq(deployments.image, deployedImage(image))) > 0
+
 /** A deployment in one of these states only needs its image for a rollback. */
 const past = ['failed', 'cancelled', 'superseded'] as const
 

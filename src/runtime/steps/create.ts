@@ -4,7 +4,7 @@ import { hasVolumes, portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
 import { publishedAt } from '../endpoint-store.ts'
 import { reserveEndpoints } from '../endpoints.ts'
-import { copyImage } from '../images/copy.ts'
+import type { DeliveryDeps } from '../images/delivery.ts'
 import { pinnedTo, pinTo } from '../pin-store.ts'
 import type { Difference, RollOutRun } from '../run.ts'
 import type { Endpoint } from '../runtime.ts'
@@ -109,10 +109,9 @@ export async function create(
 
 /** Creates the container of an instance and sets its state, without starting it. */
 export async function createOne(
-  run: Pick<
-    RollOutRun,
-    'db' | 'engines' | 'serverList' | 'runtime' | 'instanceId' | 'workload' | 'network' | 'signal'
-  > & { hooks?: Pick<RollOutRun['hooks'], 'log'> },
+  run: Pick<RollOutRun, keyof DeliveryDeps | 'runtime' | 'workload' | 'network' | 'signal'> & {
+    hooks?: Pick<RollOutRun['hooks'], 'log'>
+  },
   {
     component,
     instance,
@@ -126,12 +125,15 @@ export async function createOne(
     state: Instance['state']
   },
 ): Promise<CreatedContainer> {
-  const { db, engines, instanceId, workload, network } = run
+  const { db, engines, instanceId, workload, network, signal } = run
   const { serverId } = instance
   const labels = labelsOf(instanceId, workload, instance.releaseId)
   const { image: name, ports = [] } = component.options
-  const { log } = run.hooks ?? {}
-  await copyImage(run, { image: name, serverId, log, signal: run.signal })
+  const { log = () => {} } = run.hooks ?? {}
+  if (serverId !== engines.all[0].serverId) {
+    const { deliverImage } = await import('../images/deliver-image.ts')
+    await deliverImage(run, { image: name, serverId, workload, log, signal })
+  }
   const [first = { network, address: undefined }] = endpoints
   const image = await engines.of(instance).inspectImage(name)
   const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {} }

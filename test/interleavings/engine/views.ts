@@ -83,6 +83,7 @@ export const imageView = (image: FakeImage): Image => ({
   id: image.id,
   tags: [...image.tags],
   digests: [...image.digests],
+  layers: [],
   onBuild: [],
   env: [],
   labels: image.labels,
