@@ -109,8 +109,13 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     const ensured = await ensure({ signal })
     version = ensured.version ?? version
     await whenUp({ admin }, { signal })
-    if (!here.isRunning) loadedAt = new Date() // it loaded the saved configuration
+    if (!here.isRunning) noteLoad(signal) // of the saved configuration
     return true
+  }
+
+  function noteLoad(signal: AbortSignal) {
+    loadedAt = new Date()
+    void admin.collectGarbage({ signal })
   }
 
   const answers = (signal: AbortSignal) =>
@@ -126,7 +131,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     const options = { signal, isBusy, mayWait }
     if (!Bun.deepEquals(last?.plan, plan)) last = { plan, configuration: configurationOf(plan) }
     const state = await apply({ admin }, last!, options)
-    if (state === 'loaded') loadedAt = new Date()
+    if (state === 'loaded') noteLoad(signal)
     if (state !== 'waits') {
       rejectedHosts.holds(plan)
       mayStartWithTimes = timesBodies

@@ -6,6 +6,7 @@ import { makeFolder } from '../../src/edge/slots.ts'
 import { ownCaddy } from '../../src/edge/own.ts'
 import type { Engine } from '../../src/edge/own.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { until } from '../support/until.ts'
 import { freePort, signal } from './caddy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'davit-edge-'))
@@ -48,4 +49,28 @@ test('no one else enters the folder, whoever was let in before', async () => {
     'Enough.',
   )
   expect(statSync(folder).mode & 0o777).toBe(0o700)
+})
+
+test('what a load has left in Caddy’s memory is collected, and one that doesn’t do that serves as well', async () => {
+  for (const status of [200, 404, 500]) {
+    const own = mkdtempSync(join(tmpdir(), 'davit-edge-'))
+    const asked: string[] = []
+    await using server = Bun.serve({
+      unix: join(own, 'admin.sock'),
+      fetch({ url }) {
+        const path = new URL(url).pathname
+        asked.push(path)
+        return path.startsWith('/debug') ? new Response('', { status }) : new Response('null')
+      },
+    })
+    const none = () => Promise.reject(new Failure('test', 'Not asked.', ''))
+    const engine = { look: none, pull: none, ensure: none, remove: none }
+    const served = await ownCaddy({ folder: own, ports, engine }).serve(plan, { signal })
+    expect(served.state).toBe('in force')
+    const after = () => asked.slice(asked.indexOf('/load') + 1)
+    await until(() => after().length === 2)
+    expect(after()).toEqual(['/debug/pprof/heap', '/debug/pprof/heap'])
+    rmSync(own, { recursive: true })
+    server.stop(true)
+  }
 })
