@@ -90,13 +90,13 @@ test('a built image reaches two servers by the user’s registry, the same one, 
     named.flat().flatMap((one) => one.tags.filter((tag) => tag.includes(registry.host))),
   ).toEqual([])
 
-  await s.deploy('two')
-  expect(await tags()).toHaveLength(1)
+  for (const text of ['two', 'three']) await s.deploy(text)
+  expect(await tags()).toHaveLength(2) // of the live version, and the one before, which is kept
   await registry.stop()
-  s.project.repository.commit(anApp('three'))
+  s.project.repository.commit(anApp('four'))
   const failed = await s.project.deploy()
   expect(failed).toMatchObject({ status: 'failed', error: { code: 'image_not_delivered' } })
-  expect(await s.t.text('app.test')).toBe('two')
+  expect(await s.t.text('app.test')).toBe('three')
   await s.remove()
 }, 200_000)
 
