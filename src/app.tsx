@@ -48,6 +48,7 @@ import { channel } from './notifications/channel.tsx'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSource } from './git/git-source.tsx'
+import { useByServer, useOf } from './home/fleet.ts'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { findStack } from './deployments/stack/find.ts'
 import { projectRoutes } from './projects/routes.tsx'
@@ -133,7 +134,8 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
   const giveUp = (serverId: string) => giveUpServer(deps, serverId)
-  app.route('/', resourceRoutes({ ...deps, giveUp }, server))
+  const use = (serverId: string) => useOf(useByServer(deps), serverId)
+  app.route('/', resourceRoutes({ ...deps, giveUp, useOf: use }, server))
   app.route('/', resourceRoutes(deps, target))
   app.route('/', resourceRoutes(deps, channel))
   app.route('/', eventRoutes(deps))

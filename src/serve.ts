@@ -104,6 +104,7 @@ export async function serve(config: Config) {
     (signal) => watchEdge(deps, { signal }),
     (signal) => sampleUsage(deps, { signal }),
     (signal) => deps.server.run(deps.scheduler, { signal }),
+    (signal) => deps.serverEngines.keepMeasured(deps.scheduler, { signal }),
     (signal) => deps.certificates.run({ signal }),
     (signal) => reserve.keep(deps.scheduler, { signal }),
     (signal) => deps.diskGuard.run(deps.scheduler, { signal }),

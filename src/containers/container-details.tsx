@@ -19,6 +19,11 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
       <h2 id="details-heading">Configuration</h2>
       <dl class="container-facts">
         <Origin view={view} />
+        {view.server && (
+          <Fact name="Server">
+            <bdi>{view.server}</bdi>
+          </Fact>
+        )}
         <Fact name="Image">
           <code>{shownImage(container.image)}</code>
         </Fact>

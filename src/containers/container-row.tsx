@@ -45,6 +45,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
               CPU {percent(row.usage.usage.cpu)}, {bytes(row.usage.usage.memory)}
             </span>
           )}
+          {row.server && (
+            <span>
+              on <bdi>{row.server}</bdi>
+            </span>
+          )}
           <Ports ports={container.ports} />
           <Since row={row} />
         </p>

@@ -5,6 +5,7 @@ import type { Masks } from '../logs/masks.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
+import { serverNames } from '../runtime/on-engine.ts'
 import { conditionOf } from '../runtime/observed-containers.ts'
 import type { FoundContainer } from './find.ts'
 import type { Row, RowDeps } from './row.ts'
@@ -58,6 +59,7 @@ export async function containerView(
     hasTerminal: container.state === 'running' && mayOpenTerminal(deps.config, { user, place }),
     condition: conditionOf(container),
     looping: deps.observed.isLooping(container.id),
+    server: serverNames(deps).get(container.serverId) ?? null,
     usage: container.state === 'running' ? deps.usage.latest(container.id) : null,
   }
 }

@@ -2,6 +2,7 @@ import type { Db } from '../db/index.ts'
 import type { Container, ContainerSummary, Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { labelFilter } from '../docker/labels.ts'
+import type { ObservedContainers } from '../runtime/observed-containers.ts'
 import type { User } from '../web/factory.ts'
 import { whileAlive } from '../docker/while-alive.ts'
 import { maySee, placeContainers } from './place.ts'
@@ -47,13 +48,13 @@ export async function findPlace(deps: FindDeps, id: string): Promise<ContainerOw
 
 /** Includes stopped containers. Newest first. */
 export async function listVisible(
-  deps: FindDeps,
+  deps: FindDeps & { observed: ObservedContainers },
   user: Viewer,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
   const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId)
   const { found: containers } = await deps.engines.reachable((docker) =>
-    whileAlive(docker, docker.listContainers({ all: true, labels, signal })),
+    whileAlive(docker, deps.observed.list(docker, { labels, signal })),
   )
   const placeOf = placeContainers(deps, containers)
   return containers

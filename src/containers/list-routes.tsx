@@ -11,7 +11,7 @@ import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
 import type { FindDeps, OwnPlace } from './find.ts'
 import { containerJson, containersPage, placeForm } from './json.ts'
-import { rowOf, lookOfRow, processText } from './row.ts'
+import { rowMaker, lookOfRow, processText } from './row.ts'
 import type { RowDeps, Row } from './row.ts'
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
@@ -71,7 +71,7 @@ export const containerListRoutes = (deps: ListDeps) => {
 
   async function rowsFor(user: User, signal: AbortSignal) {
     const visible = await listVisible(deps, user, { signal })
-    return visible.map((listed) => rowOf(deps, listed))
+    return visible.map(rowMaker(deps))
   }
 }
 
@@ -164,8 +164,8 @@ function sorted(rows: Row[], sort: Sort, user: Viewer): Row[] {
     .map(({ row }) => row)
 }
 
-function textOf({ container, place }: Row) {
-  const facts = [container.name, shownImage(container.image)]
+function textOf({ container, place, server }: Row) {
+  const facts = [container.name, shownImage(container.image), server ?? '']
   if (place.kind === 'own')
     facts.push(...namesOf(place), place.process ? processText(place.process) : '')
   return facts.join(' ')
@@ -213,7 +213,7 @@ const davits = { key: 'davit', title: 'Davit itself', note: null, href: null, ra
 
 const others = {
   key: 'other',
-  title: 'Other containers on this server',
+  title: 'Other containers',
   note: 'not managed by Davit',
   href: null,
   rank: 5,

@@ -1,4 +1,6 @@
 import type { Condition, ObservedContainers } from '../runtime/observed-containers.ts'
+import { serverNames } from '../runtime/on-engine.ts'
+import type { ServerList } from '../runtime/on-engine.ts'
 import { processLabel } from '../logs/log-line.tsx'
 import { lookOfContainer } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
@@ -13,15 +15,24 @@ export type Row = Listed & {
   looping: boolean
   /** Null unless it is running and was measured. */
   usage: Measurement | null
+  /** The name of its server; null while there is only one. */
+  server: string | null
 }
 
-export type RowDeps = { observed: ObservedContainers; usage: UsagePoller }
+export type RowDeps = { observed: ObservedContainers; usage: UsagePoller; serverList: ServerList }
 
-export const rowOf = ({ observed, usage }: RowDeps, listed: Listed): Row => ({
+/** Makes rows of what was listed at one time. */
+export const rowMaker = (deps: RowDeps) => {
+  const names = serverNames(deps)
+  return (listed: Listed) => rowOf(deps, listed, names)
+}
+
+const rowOf = ({ observed, usage }: RowDeps, listed: Listed, names: Map<string, string>): Row => ({
   ...listed,
   condition: observed.condition(listed.container.id),
   looping: observed.isLooping(listed.container.id),
   usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
+  server: names.get(listed.container.serverId) ?? null,
 })
 
 export const lookOfRow = ({ container, place, condition, looping }: Omit<Row, 'usage'>) =>

@@ -41,6 +41,7 @@ export {
 export { execPiped, runPiped } from './piped.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { pushImage } from './push.ts'
+export { rootSpace } from './root-space.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
 export {

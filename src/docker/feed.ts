@@ -8,7 +8,13 @@ const retryDelay = 1000
 
 const channel = 'containers'
 
-type EventSource = { events(options: EventOptions): AsyncIterable<EngineEvent> }
+/** Milliseconds in which engines are announced together: who is told looks at all of them. */
+const together = 2000
+
+type EventSource = {
+  serverId?: string
+  events(options: EventOptions): AsyncIterable<EngineEvent>
+}
 
 type FeedOptions = {
   signal: AbortSignal
@@ -19,6 +25,8 @@ type FeedOptions = {
 /** Receives the engine's container events over one connection and passes them to all subscribers. */
 export class EngineFeed {
   readonly #hub = new Hub<EngineEvent | typeof resync>()
+  #last: { serverId: string | undefined; at: number } | null = null
+  #isDue = false
 
   /** Begins with `resync` (read the engine's state), which is repeated when events may have been missed. */
   listen(signal: AbortSignal) {
@@ -35,7 +43,7 @@ export class EngineFeed {
       delay = retryDelay
       reportEngineBack()
       changed?.(true)
-      this.#hub.publish(channel, resync)
+      this.#announce(docker)
     }
     while (!signal.aborted) {
       try {
@@ -51,6 +59,21 @@ export class EngineFeed {
       await sleep(delay, undefined, { signal }).catch(() => {})
       delay = Math.min(delay * 2, maxDelay)
     }
+  }
+
+  /** At once, unless that of another server was a moment ago. */
+  #announce({ serverId }: EventSource) {
+    if (this.#isDue) return
+    const announce = () => {
+      this.#isDue = false
+      this.#last = { serverId, at: performance.now() }
+      this.#hub.publish(channel, resync)
+    }
+    const last = this.#last
+    const wait = last && last.serverId !== serverId ? last.at + together - performance.now() : 0
+    if (wait <= 0) return announce()
+    this.#isDue = true
+    setTimeout(announce, wait).unref()
   }
 }
 

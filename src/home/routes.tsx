@@ -17,6 +17,7 @@ import { factory } from '../web/factory.ts'
 import { activitySorts, listed, listingOf, sortedBy } from '../web/listing.tsx'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
+import { FleetStrip, readFleet } from './fleet-strip.tsx'
 import { readAttention } from './attention.ts'
 import { activityOf, readInventory, textOf } from './inventory.ts'
 import { LandingPage, DashboardPage } from './views.tsx'
@@ -49,7 +50,7 @@ type DashboardDeps = UrlDeps &
     config: Config
     releases: Pick<ReleaseWatch, 'newer'>
     masks: Masks
-  }
+  } & Parameters<typeof readFleet>[0]
 
 export const dashboardRoutes = (deps: DashboardDeps) => {
   const { db } = deps
@@ -80,7 +81,9 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
         }
         const attention = readAttention(deps, of)
         const isWhole = c.req.query('attention') === 'all'
-        const shown = { attention, isWhole, listing, list, recent, server, engine, newer }
+        const fleet = readFleet(deps)
+        const others = fleet && <FleetStrip fleet={fleet} isAdmin={role === 'admin'} />
+        const shown = { attention, isWhole, listing, list, recent, server, engine, newer, others }
         return <DashboardPage {...shown} />
       },
       json: () => ({

@@ -1,7 +1,7 @@
-import type { Child } from 'hono/jsx'
 import { Fact, DocLink } from '../web/components.tsx'
 import { version } from '../platform/root.ts'
 import { bytes, counted, percent } from '../web/units.ts'
+import { Used } from '../web/used.tsx'
 import type { Engine, Server } from './server.ts'
 
 export const ServerStrip = ({
@@ -47,14 +47,4 @@ export const ServerStrip = ({
       </Fact>
     )}
   </dl>
-)
-
-/** A share of use that is shown as high. */
-const high = 0.9
-
-const Used = ({ share, label, children }: { share: number; label: string; children: Child }) => (
-  <>
-    <meter min={0} max={1} high={high} value={Math.min(1, share)} aria-label={label} />
-    <span>{children}</span>
-  </>
 )

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, max, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, max, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
@@ -11,6 +11,7 @@ import {
   deployments,
   domains,
   environments,
+  instances,
   projects,
   releases,
   services,
@@ -131,6 +132,14 @@ export function listTroubledNames(
   )
   return names.filter((name) => !given.includes(name.host))
 }
+
+/** All containers of apps and services that may run, with their servers. */
+export const listHeldContainers = (db: Db) =>
+  db
+    .select({ serverId: instances.serverId, containerId: instances.containerId })
+    .from(instances)
+    .where(and(isNotNull(instances.containerId), ne(instances.state, 'removed')))
+    .all()
 
 export const listShown = (
   db: Db,

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import { ServiceLogo } from '../services/service-logo.tsx'
@@ -27,6 +28,8 @@ type DashboardProps = {
   engine: Engine
   /** A newer version of Davit; null for users who can't install it. */
   newer: string | null
+  /** The other servers. */
+  others: Child
 }
 
 /** Problems first, then apps and services, then recent deployments. */
@@ -39,6 +42,7 @@ export const DashboardPage = ({
   server,
   engine,
   newer,
+  others,
 }: DashboardProps) => (
   <>
     <PageHead title="Dashboard">{list.all > 0 && <NewProjectLink />}</PageHead>
@@ -60,6 +64,7 @@ export const DashboardPage = ({
     {list.all === 0 && <FirstSteps />}
     <Live as="section" id="dashboard-server" aria-label="Server">
       <ServerStrip server={server} engine={engine} newer={newer} />
+      {others}
     </Live>
     {list.all > 0 && (
       <div class="section-head">

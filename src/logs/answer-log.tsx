@@ -255,8 +255,10 @@ export async function answerOutput(
   return answerLog(c, deps, { log, name: `${source.name}.log`, asked, text, more })
 }
 
-const textWithProcess = ({ text, ...line }: Line) =>
-  datedText({ ...line, text: line.process ? `${processLabel(line)} | ${text}` : text })
+function textWithProcess({ text, ...line }: Line) {
+  const who = [line.process && processLabel(line), line.server].filter(Boolean).join(' on ')
+  return datedText({ ...line, text: who ? `${who} | ${text}` : text })
+}
 
 /** The log of the containers' output. */
 export const outputOf = ({ id }: { id: string }): LogKey => ({ sourceId: id, logId: '' })

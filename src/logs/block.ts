@@ -3,21 +3,21 @@ import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
  * The text of a block has a row for each line, which begins with the letter of its stream and the time in
- * base 36. A row `@deployment container process replica` precedes lines of another origin. `@1` refers to the second of those rows. A line break within a line is a
+ * base 36. A row `@deployment container process replica server` precedes lines of another origin. `@1` refers to the second of those rows. A line break within a line is a
  * NUL, which no stored text contains.
  */
 const letters = { stdout: 'o', stderr: 'e', system: 's' } as const
 const streams = { o: 'stdout', e: 'stderr', s: 'system' } as const
 
-const originRow = ({ deploymentId, container, process, replica }: Origin) =>
-  `@${[deploymentId, container, process, replica].join(' ').trimEnd()}\n`
+const originRow = ({ deploymentId, container, process, replica, server }: Origin) =>
+  `@${[deploymentId, container, process, replica, server].join(' ').trimEnd()}\n`
 
 /** For lines that no container wrote. */
 export const noOrigin: Origin = { deploymentId: '', container: '', process: '', replica: null }
 
 function readOrigin(row: string): Origin {
-  const [deploymentId = '', container = '', process = '', replica] = row.slice(1).split(' ')
-  return { deploymentId, container, process, replica: Number(replica) || null }
+  const [deploymentId = '', container = '', process = '', replica, server] = row.slice(1).split(' ')
+  return { deploymentId, container, process, replica: Number(replica) || null, server }
 }
 
 /** In characters: a row's letter, time and line break. */

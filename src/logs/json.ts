@@ -17,6 +17,8 @@ export const outputLine = component('OutputLine', () =>
     process: z.string().nullable(),
     /** Counted from 1; null if the process has a single container. */
     replica: z.int().nullable(),
+    /** Null while there is only one. */
+    server: z.string().nullable(),
   }),
 )
 

@@ -22,7 +22,12 @@ export type Process = {
 export const accessProcess = 'access'
 
 /** The container's name and its deployment; both are empty for lines of a job. */
-export type Origin = Process & { deploymentId: string; container: string }
+export type Origin = Process & {
+  deploymentId: string
+  container: string
+  /** The name of the server that it ran on, if there were several. */
+  server?: string | undefined
+}
 
 /** A stored line, numbered from 1 within its log. */
 export type Line = Omit<NewLine, 'origin'> & Origin & { sequence: number }
@@ -32,11 +37,12 @@ export type Line = Omit<NewLine, 'origin'> & Origin & { sequence: number }
  * element per line is too slow.
  */
 export function lineHtml({ sequence, time, stream, text, ...origin }: Line) {
-  const { deploymentId, process } = origin
+  const { deploymentId, process, server } = origin
   const shown = ansiHtml(text)
   const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
   const who = process && `<b>${processLabel(origin)}</b>`
-  return `<div class="${classesOf({ stream, text })}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${timeHtml(time)}</a>${who}<span>${body}</span></div>`
+  const where = server ? `<i>${server}</i>` : ''
+  return `<div class="${classesOf({ stream, text })}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${timeHtml(time)}</a>${who}${where}<span>${body}</span></div>`
 }
 
 /** A row's classes, for its stream and level. */
@@ -74,5 +80,6 @@ export const lineJson = ({ sequence, time, stream, text, ...origin }: Line) => (
     container: origin.container,
     process: origin.process || null,
     replica: origin.replica,
+    server: origin.server ?? null,
   }),
 })

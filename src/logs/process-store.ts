@@ -5,6 +5,7 @@ import { hasRow } from '../db/queries.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
+import { getServer } from '../servers/store.ts'
 import type { Cursor } from './cursor-store.ts'
 import type { Line, Origin } from './log-line.tsx'
 
@@ -20,13 +21,18 @@ const mostBefore = 20
  */
 export function originOf(
   db: Db,
-  { containerId, deploymentId }: Pick<Cursor, 'containerId' | 'deploymentId'>,
+  {
+    containerId,
+    deploymentId,
+    serverId,
+  }: Pick<Cursor, 'containerId' | 'deploymentId' | 'serverId'>,
   labels: Container['labels'],
 ): Omit<Origin, 'container'> {
   const known = db.select().from(instances).where(eq(instances.containerId, containerId)).get()
   const process = known?.component ?? labels[partLabel] ?? ''
   const replica = known && hasReplicas(db, known) ? known.slot + 1 : null
   return {
+    server: getServer(db, serverId)?.name,
     deploymentId: deploymentId && (known?.releaseId ?? deploymentId), // a service has none
     ...(isName.test(process) ? { process, replica } : { process: '', replica: null }),
   }

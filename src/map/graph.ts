@@ -14,12 +14,15 @@ import { environmentPath } from '../environments/paths.ts'
 import { addressOf } from '../services/address.ts'
 import { servicePath } from '../services/own-service.ts'
 import { hostOf } from '../web/components.tsx'
+import { serverNames } from '../runtime/on-engine.ts'
+import type { ServerList } from '../runtime/on-engine.ts'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { isServing, lookOfApp, notResponding, processesOf, ready } from './states.ts'
 import type { MapProcess } from './states.ts'
 import { listOwned } from './store.ts'
 import type { Owned } from './store.ts'
+import { counted } from '../web/units.ts'
 import { readRates } from './traffic.ts'
 import type { Rate } from './traffic.ts'
 
@@ -50,7 +53,8 @@ export type MapEdge = { from: string; to: string }
 
 export type MapGraph = { nodes: MapNode[]; edges: MapEdge[] }
 
-export type MapDeps = LiveDeps & ShownDeps & { logDb: LogDb; edge: { mode: string } }
+export type MapDeps = LiveDeps &
+  ShownDeps & { logDb: LogDb; edge: { mode: string }; serverList: ServerList }
 
 /** All domains, apps and services of a user with dependencies; domains of one app or service are adjacent. */
 export function readGraph(deps: MapDeps, ownerId: string): MapGraph {
@@ -82,23 +86,37 @@ type GraphContext = {
 }
 
 function appsOf({ deps, owned, rates }: GraphContext): MapNode[] {
+  const names = serverNames(deps)
   const projects = new Map(owned.projects.map((project) => [project.id, project]))
   const instances = Map.groupBy(owned.instances, ({ environmentId }) => environmentId)
   return owned.apps.map(({ environment, current, latest }) => {
     const project = projects.get(environment.projectId)!
-    const processes = processesOf(deps, environment, instances.get(environment.id) ?? [])
+    const own = instances.get(environment.id) ?? []
+    const processes = processesOf(deps, environment, own)
+    const { look, note } = lookOfApp({ current, latest, processes })
     return {
       id: environment.id,
       kind: 'app',
       name: environment.name,
       project,
       holder: null,
-      ...lookOfApp({ current, latest, processes }),
+      look,
+      note: note && [note, ...whereOf(names, own)].join(' '),
       href: environmentPath(environment),
       processes,
       traffic: rates.of(environment.id),
     }
   })
+}
+
+/** Servers that are named; of more only how many. */
+const maxNamed = 2
+
+/** Such as `on two, three`; nothing while there is one server. */
+function whereOf(names: Map<string, string>, own: Owned['instances']) {
+  const on = [...new Set(own.map(({ serverId }) => names.get(serverId)))].filter(Boolean)
+  if (on.length === 0) return []
+  return [`on ${on.length > maxNamed ? counted(on.length, 'server') : on.join(', ')}`]
 }
 
 function servicesOf({ owned, rates }: GraphContext): MapNode[] {

@@ -63,6 +63,7 @@ export const listLive = (db: Db, environmentIds: string[]) =>
       process: instances.component,
       containerId: instances.containerId,
       state: instances.state,
+      serverId: instances.serverId,
     })
     .from(instances)
     .where(

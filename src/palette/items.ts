@@ -17,6 +17,7 @@ export const kinds = [
   'service',
   'action',
   'container',
+  'server',
   'setting',
   'document',
 ] as const
@@ -39,6 +40,7 @@ export const itemsOf = (own: Own, user: Pick<User, 'role'>): Item[] => [
   ...projectItems(own),
   ...own.services.flatMap(serviceItems),
   ...containerItems(own),
+  ...(user.role === 'admin' ? own.servers.map(serverItem) : []),
   ...settingsPages(user).map(({ title, path }): Item => ({
     ...{ kind: 'setting', icon: 'settings', name: title, detail: 'Settings', url: path },
   })),
@@ -163,6 +165,11 @@ function containerItems({ projects, environments, services, containers }: Own): 
     url: containerPath({ id: id! }),
   }))
 }
+
+const serverItem = ({ id, name, address }: Own['servers'][number]): Item => ({
+  ...{ kind: 'server', icon: 'server', name, detail: `Server ${address}` },
+  url: `/settings/servers/${id}`,
+})
 
 const maxResults = 20
 

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { listServers } from '../servers/store.ts'
 import { environments, instances, projects, services } from '../db/schema.ts'
 
 export type Own = ReturnType<typeof listOwn>
@@ -33,6 +34,7 @@ export function listOwn(db: Db, ownerId: string) {
     environments: ownEnvironments,
     services: ownServices,
     containers: listContainers(db, workloadIds),
+    servers: listServers(db),
   }
 }
 

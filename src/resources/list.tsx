@@ -8,6 +8,8 @@ import { Ago } from '../web/times.tsx'
 export type Row = {
   id: string
   name?: string
+  /** Of its page; the name leads there. */
+  href?: string
   /** Replaces the name. */
   title?: Child
   /** Names the row in its buttons' labels, if it has no name. */
@@ -116,6 +118,8 @@ export const NewButton = ({ path, noun }: { path: string; noun: string }) => (
 
 const listId = (path: string) => path.split('/').at(-1)!
 
+const linked = (href: string | undefined, name: Child) => (href ? <a href={href}>{name}</a> : name)
+
 const ResourceRow = ({
   path,
   row,
@@ -126,7 +130,7 @@ const ResourceRow = ({
   <li id={`row-${row.id}`}>
     {row.mark}
     <div class="row-main">
-      <strong>{row.title ?? <bdi>{row.name}</bdi>}</strong>
+      <strong>{row.title ?? linked(row.href, <bdi>{row.name}</bdi>)}</strong>
       {row.badge && [' ', <span class="badge">{row.badge}</span>]}
       {row.tags?.map((tag) => [' ', <span class="tag">{tag}</span>])}
       <p class="row-facts">

@@ -111,6 +111,8 @@ export type Resource<
     schema: () => ZodType
     note: string
   }
+  /** Shown below a single one. */
+  below?: (deps: Deps, row: Stored, c: Context<Env>) => Promise<JSX.Element>
   create: {
     verb: 'Add' | 'Create'
     /** Without a form, a button creates one at once. With kinds, only one’s fields are shown; see `kindForm`. */

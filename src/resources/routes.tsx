@@ -91,7 +91,10 @@ export function resourceRoutes<
     .get(path, guard, paged(), (c) => show(c, list(c, c.req.valid('query'))))
     .get(ofOne, guard, async (c: Context<Env>) => {
       const row = find(c)
-      if (!item) return show(c, list(c, firstPage, { only: row }))
+      if (!item) {
+        const below = await resource.below?.(deps, row, c)
+        return show(c, list(c, firstPage, { only: row, below }))
+      }
       const { extra, ...view } = await item.view(deps, c, row)
       return show(c, { ...view, json: () => ({ ...jsonOf(row), ...extra }) })
     })
@@ -205,7 +208,12 @@ export function resourceRoutes<
   function list(
     c: Context,
     page: Page,
-    as: { only?: Stored; note?: (() => JSX.Element) | undefined; isOob?: boolean } = {},
+    as: {
+      only?: Stored
+      note?: (() => JSX.Element) | undefined
+      below?: JSX.Element | undefined
+      isOob?: boolean
+    } = {},
   ) {
     const visible = () => listVisible(db, resource, { ...page, ownerId: ownerOf(c) })
     const rows = as.only ? [as.only] : (visible() as Stored[])
@@ -216,18 +224,21 @@ export function resourceRoutes<
     const shownList = {
       title: (as.only && nameOf(c, as.only)) ?? title,
       list: () => (
-        <ResourceList
-          {...{ path: at, title, nextCursor, acts }}
-          about={resource.about}
-          empty={off ? { ...resource.empty, text: off } : resource.empty}
-          action={!off && newButton(at)}
-          note={as.note?.()}
-          rows={items.map((row) => rowOf(c, row))}
-          mayChange={!!change}
-          remove={{ verb: remove.verb, noun, asks: !!remove.users }}
-          isLive={!!parent}
-          isOob={as.isOob ?? false}
-        />
+        <>
+          <ResourceList
+            {...{ path: at, title, nextCursor, acts }}
+            about={resource.about}
+            empty={off ? { ...resource.empty, text: off } : resource.empty}
+            action={!off && newButton(at)}
+            note={as.note?.()}
+            rows={items.map((row) => rowOf(c, row))}
+            mayChange={!!change}
+            remove={{ verb: remove.verb, noun, asks: !!remove.users }}
+            isLive={!!parent}
+            isOob={as.isOob ?? false}
+          />
+          {as.below}
+        </>
       ),
     }
     const view = parent

@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Container, ContainerKey, EngineEvent, EngineFeed, Engines } from '../docker/index.ts'
+import type {
+  Container,
+  ContainerKey,
+  ContainerSummary,
+  Docker,
+  EngineEvent,
+  EngineFeed,
+  Engines,
+} from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
 import { isEngineSilent } from '../docker/failures.ts'
 import { Hub } from '../live/hub.ts'
 import { SharedSource } from '../live/shared-source.ts'
 import { ticks } from '../live/ticks.ts'
 import { Failure } from '../platform/errors.ts'
+import { within } from '../platform/pause.ts'
 import { report } from '../platform/journal.ts'
 import { whileAlive } from '../docker/while-alive.ts'
 import { calm, CrashCount } from './crash-count.ts'
@@ -27,6 +36,9 @@ const width = 4
 
 /** Milliseconds before an unreachable engine is retried: no event reports its return. */
 const retryDelay = 2000
+
+/** Milliseconds for a server to list its containers again, before a page shows the list it had. */
+const listTime = 50
 
 const relevantEvents =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
@@ -51,6 +63,9 @@ export class ObservedContainers {
   readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
   readonly #asked = new Map<string, Promise<Container | null>>()
   readonly #waiting = new Set<string>()
+  /** By server, as of its last event. */
+  readonly #lists = new Map<string, ServerList>()
+  #isHearing = false
   #onInspected: (container: Container) => void = () => {}
   #turn = 0
   #looking: Promise<void> = Promise.resolve()
@@ -92,6 +107,24 @@ export class ObservedContainers {
     const known = all.length > 1 ? this.#servers.get(id) : all[0].serverId
     const serverId = known ?? (await this.#engines.find(id, options))?.serverId
     return serverId ? this.#engines.of({ serverId }) : all[0]
+  }
+
+  /** For pages: those of another server are only listed again after an event of one. */
+  async list(
+    docker: Docker,
+    options: { labels?: string[]; signal?: AbortSignal | undefined } = {},
+  ) {
+    const { serverId } = docker
+    const isOwn = serverId === this.#engines.all[0].serverId
+    if (isOwn || !this.#isHearing) return docker.listContainers({ all: true, ...options })
+    const before = this.#lists.get(serverId)
+    if (before?.isCurrent) return before.latest ?? before.reading
+    const reading = docker.listContainers({ all: true })
+    const list: ServerList = { isCurrent: true, reading, latest: null }
+    this.#lists.set(serverId, list)
+    const failed = () => void (this.#lists.get(serverId) === list && this.#lists.delete(serverId))
+    reading.then((found) => (list.latest = found), failed)
+    return (before?.latest && (await within(listTime, reading))) ?? before?.latest ?? reading
   }
 
   async #inspectNow(id: string, options: { signal?: AbortSignal }) {
@@ -187,7 +220,10 @@ export class ObservedContainers {
     },
   ) {
     this.#onInspected = onInspected
+    this.#isHearing = true
     for await (const event of feed.listen(signal)) {
+      for (const [serverId, list] of this.#lists)
+        if (event === resync || event.serverId === serverId) list.isCurrent = false
       if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
       else if (relevantEvents.test(event.action)) {
         this.crashes.hear(event)
@@ -255,6 +291,13 @@ export class ObservedContainers {
     }
     void sleep(calm, undefined, { signal, ref: false }).then(look, () => {})
   }
+}
+
+type ServerList = {
+  isCurrent: boolean
+  reading: Promise<ContainerSummary[]>
+  /** What was read. */
+  latest: ContainerSummary[] | null
 }
 
 export const conditionOf = (container: Container): Condition => ({

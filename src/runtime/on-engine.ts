@@ -100,6 +100,12 @@ const single: Server[] = [
   },
 ]
 
+/** By id; empty while there is only one, which no page names. */
+export function serverNames({ serverList }: { serverList: ServerList }) {
+  const all = serverList.list()
+  return new Map(all.length > 1 ? all.map(({ id, name }) => [id, name]) : [])
+}
+
 /** What functions of the runtime need of Docker. */
 export function onEngines(engines: Engines, stored?: ServerList) {
   const serverList: ServerList = {

@@ -1,8 +1,13 @@
 import type { Db } from '../db/index.ts'
 import type { connectDocker } from '../docker/index.ts'
+import { labelsFor } from '../docker/labels.ts'
 import type { Docker, EngineFeed, Engines, OnServer } from '../docker/index.ts'
+import { spaceOf } from '../platform/disk-space.ts'
+import type { DiskSpace } from '../platform/disk-space.ts'
 import { journal, report } from '../platform/journal.ts'
+import { untilBeat } from '../platform/pause.ts'
 import { firstServer } from '../platform/root.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { deleteServer, factsOf, getServer, listServers, updateServer } from './store.ts'
@@ -12,6 +17,7 @@ type ServersDeps = {
   db: Db
   secrets: Secrets
   engines: Engines
+  instanceId: string
   /** One went away, or came back. */
   changed: (server: OnServer) => void
   connect: typeof connectDocker
@@ -22,11 +28,16 @@ const sealedFor = (id: string) => `server ${id} key`
 /** Milliseconds between logins at a server that is away: refused ones in quick succession get an address banned. */
 const maxDelay = 30_000
 
+/** Milliseconds between two measurements of a disk, for which a container runs there. */
+const period = 3_600_000
+
 /** The other servers, from the database to their engines. */
 export class ServerEngines {
   readonly #deps: ServersDeps
   /** One joins or leaves at a time: the first begins the swarm, and the last ends it. */
   readonly turn = new Semaphore(1)
+  /** The disks with the data of each Docker; missing while unknown. */
+  readonly disks = new Map<string, DiskSpace>()
 
   constructor(deps: ServersDeps) {
     this.#deps = deps
@@ -65,16 +76,17 @@ export class ServerEngines {
   remove({ id }: Pick<Server, 'id'>) {
     deleteServer(this.#deps.db, id)
     this.#deps.engines.remove({ serverId: id })
+    this.disks.delete(id)
   }
 
   /** Passes an engine’s events on, and notes whether its server can be reached. */
   watch(feed: EngineFeed, docker: Docker, { signal }: { signal: AbortSignal }) {
     const { serverId } = docker
-    if (serverId === firstServer) return feed.run(docker, { signal })
     const changed = (isOpen: boolean) => {
-      this.#setAway(serverId, !isOpen)
+      if (serverId !== firstServer) this.#setAway(serverId, !isOpen)
       if (isOpen) void this.#measure(docker, signal)
     }
+    if (serverId === firstServer) return feed.run(docker, { signal, changed })
     return feed.run(docker, { signal, changed, maxDelay })
   }
 
@@ -92,11 +104,32 @@ export class ServerEngines {
     }
   }
 
+  /** Measures the disks of all again and again, while there are several. */
+  keepMeasured(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
+    const { engines } = this.#deps
+    const run = () =>
+      Promise.all(
+        engines.all
+          .filter((docker) => !engines.isAway(docker))
+          .map((docker) => this.#measure(docker, signal)),
+      )
+    const next = (now: number) => now + untilBeat(period, now)
+    return scheduler.keep({ next, run, failed: 'servers were not measured' }, { signal })
+  }
+
   /** Its Docker may have been upgraded, and its memory changed, while it was away. */
   async #measure(docker: Docker, signal: AbortSignal) {
+    const { db, instanceId } = this.#deps
+    const { serverId, remote } = docker
+    if (!getServer(db, serverId)) return // the only one
     try {
       const info = await docker.info({ signal })
-      updateServer(this.#deps.db, docker.serverId, factsOf(info))
+      updateServer(db, serverId, factsOf(info))
+      const { folder } = info
+      const labels = labelsFor({ instanceId, kind: 'backup', ownerId: '' })
+      const space = await (remote ? docker.rootSpace({ folder, labels, signal }) : spaceOf(folder))
+      if (space) this.disks.set(serverId, space)
+      else this.disks.delete(serverId)
     } catch (error) {
       if (!signal.aborted) report('a server could not be measured', error)
     }

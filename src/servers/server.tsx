@@ -11,6 +11,8 @@ import { bytes, counted } from '../web/units.ts'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
+import type { ServerUse } from './server-facts.tsx'
+import { ServerDetails } from './server-page.tsx'
 import { countInstances, label, listUsers, stateOf, states, updateServer } from './store.ts'
 
 const hostAddress = z
@@ -90,6 +92,11 @@ function setDraining({ db }: LeaveDeps, { id }: { id: string }, isDraining: bool
   updateServer(db, id, { isDraining })
 }
 
+type PageDeps = LeaveDeps & {
+  /** What apps and services use there. */
+  useOf: (serverId: string) => ServerUse
+}
+
 const shownState = { ready: 'Ready', draining: 'Draining', away: 'Away' }
 
 /** Davit’s own server is listed as soon as there is another. */
@@ -106,6 +113,8 @@ export const server = resource({
     servers,
     ['name', 'address', 'engine', 'cpus', 'memoryMb', 'lastSeenAt'],
     () => ({
+      /** Bytes of the disk with Docker’s data; null while unknown. */
+      diskFree: z.int().nullable(),
       state: z.enum(states),
       roles: z.array(z.enum(['apps', 'builds', 'edge'])),
       labels: z.record(z.string(), z.string()),
@@ -119,13 +128,23 @@ export const server = resource({
     title: 'One server',
     text: 'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
   },
-  see: ({ db }: LeaveDeps, row) => ({
+  see: ({ db, serverEngines }: PageDeps, row) => ({
     ...row,
     state: stateOf(row),
     instances: countInstances(db, row.id),
+    diskFree: serverEngines.disks.get(row.id)?.free ?? null,
   }),
+  below: async ({ db, serverEngines, useOf }, row) => (
+    <ServerDetails
+      server={{ ...row, state: stateOf(row) }}
+      use={useOf(row.id)}
+      disk={serverEngines.disks.get(row.id) ?? null}
+      users={listUsers(db, row.id)}
+    />
+  ),
   row: ({ id, name, address, engine, cpus, memoryMb, labels, state, isDraining, lastSeenAt }) => ({
     name,
+    href: `/settings/servers/${id}`,
     isKept: id === firstServer,
     acts: id === firstServer ? [] : [isDraining ? 'activate' : 'drain'],
     tags: [shownState[state]],

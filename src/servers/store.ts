@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
@@ -52,6 +52,17 @@ const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state,
 
 export const countInstances = (db: Db, id: string) => countRows(db, instances, isOn(id))
 
+const countContainers = (db: Db, id: string) =>
+  new Map(
+    db
+      .select({ id: instances.workloadId, count: count() })
+      .from(instances)
+      .where(isOn(id))
+      .groupBy(instances.workloadId)
+      .all()
+      .map((one) => [one.id, one.count]),
+  )
+
 /** Apps and services with containers on it, also stopped ones, and apps that are placed there by name. */
 export function listUsers(db: Db, id: string) {
   const there = db.select({ id: instances.workloadId }).from(instances).where(isOn(id))
@@ -73,11 +84,17 @@ export function listUsers(db: Db, id: string) {
     .innerJoin(services, eq(services.id, instances.workloadId))
     .where(isOn(id))
     .all()
+  const counts = countContainers(db, id)
   return [
     ...apps.map((app) => ({
       href: `/projects/${app.projectId}/envs/${app.id}`,
       name: `${app.project} ${app.name}`,
+      containers: counts.get(app.id) ?? 0,
     })),
-    ...others.map((one) => ({ href: `/services/${one.id}`, name: one.name })),
+    ...others.map((one) => ({
+      href: `/services/${one.id}`,
+      name: one.name,
+      containers: counts.get(one.id) ?? 0,
+    })),
   ]
 }

@@ -166,7 +166,7 @@ export const AppAddress = ({ url }: { url: string }) => (
 export const hostOf = (url: string) => url.replace(/^https?:\/\//, '')
 
 /** A row of a `dl`. */
-export const Fact = ({ name, children }: { name: string; children: Child }) => (
+export const Fact = ({ name, children }: { name: Child; children: Child }) => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>

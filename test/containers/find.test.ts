@@ -148,7 +148,7 @@ test('an admin sees everything on the engine, and whose it is', async () => {
     return (await root.page(`/containers?q=${name}`)).text
   }
   expect(await pageOf(own)).toContain('of ada@example.com')
-  expect(await pageOf({ id: stranger })).toContain('Other containers on this server')
+  expect(await pageOf({ id: stranger })).toContain('Other containers')
   expect((await ada.page('/containers')).text).not.toContain('Other containers')
   expect((await root.get(`/containers/${stranger}`)).status).toBe(200)
 })

@@ -23,7 +23,7 @@ import { removeFromEngine } from './remove-from-engine.ts'
 
 export type TestApp = ReturnType<typeof testApp>
 
-type TestOverrides = Overrides & {
+export type TestOverrides = Overrides & {
   config?: Partial<Config>
   /** With `simulatedApp`. */
   isSimulated?: boolean

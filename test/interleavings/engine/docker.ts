@@ -122,6 +122,7 @@ export function fakeDocker(
       if (follow) await pace.wait<void>(options, (done) => engine.onEnd(id, done))
     },
 
+    rootSpace: ({ signal }) => get('space', { signal }, () => engine.space),
     diskUse: (options = {}) => get('disk use', options, () => diskUseOf(engine)),
     removeBuildCache: (_, options = {}) => get('remove build cache', options, () => null),
 
