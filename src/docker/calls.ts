@@ -49,7 +49,9 @@ export {
   getNode,
   joinSwarm,
   leaveSwarm,
+  listNodes,
   removeNode,
+  swarmCertificates,
   swarmState,
   workerToken,
 } from './swarm.ts'

@@ -145,6 +145,35 @@ export const knownFaults: Fault[] = [
   },
 ]
 
+/** Faults of networks across servers, which do no harm on one. */
+export const overlayFaults: Fault[] = [
+  {
+    part: 'Docker',
+    versions: '>=28.2.0 <28.3.0',
+    does: 'loses connections and names between containers of different servers',
+    fixedIn: 'in 28.3.0',
+    source: 'https://github.com/moby/moby/pull/50169',
+  },
+  {
+    part: 'Docker',
+    versions: '>=29.0.0 <=29.7.2',
+    does: 'can forget the names of containers of a server that was away for seconds',
+    fixedIn: 'after 29.7.2',
+    source: 'https://github.com/moby/moby/issues/53141',
+  },
+]
+
+export const swarmFaults = (version: string, server: string): Finding[] =>
+  overlayFaults
+    .filter(({ versions }) => !isPackaged(version) && isIn(version, versions))
+    .map(({ does, fixedIn, source }) =>
+      wrong(
+        'faults',
+        `${server}: Docker ${version} ${does}`,
+        `Upgrade Docker: this is fixed ${fixedIn}. See ${source}.`,
+      ),
+    )
+
 export function judgeFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
   const installed = { Docker: version, runc }
   const names = `Docker ${version}${runc === null ? '' : `, runc ${runc}`}`

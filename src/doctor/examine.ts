@@ -13,6 +13,7 @@ import type { Finding } from './finding.ts'
 import { checkDisk, checkMemory, checkTools, checkVersions } from './machine.ts'
 import { checkPort } from './port.ts'
 import { checkPublishing } from './publishing.ts'
+import { checkServers } from './servers.ts'
 
 /** Changes nothing. */
 export async function examine(
@@ -24,6 +25,7 @@ export async function examine(
     runCheck('davit', checkVersions),
     runCheck('settings', () => judgeSettings(env)),
     runCheck('engine', () => checkEngine(docker)),
+    runCheck('servers', () => checkServers(config, docker)),
     runCheck('git', checkTools),
     runCheck('memory', checkMemory),
     runCheck('disk', () => checkDisk('Davit', config.dataDir)),

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { EmptyState } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
@@ -35,6 +36,14 @@ export type Row = {
 export const past = {
   ...{ Add: 'added', Create: 'created', Save: 'saved' },
   ...{ Remove: 'removed', Revoke: 'revoked', Delete: 'deleted' },
+}
+
+/** How a list is shown: whole, or one of it with what is below it. */
+export type ListOptions<Stored> = {
+  only?: Stored
+  note?: (() => JSX.Element) | undefined
+  below?: JSX.Element | undefined
+  isOob?: boolean
 }
 
 type Words = {
@@ -83,31 +92,36 @@ type Props = {
   isLive?: boolean
   /** Swapped out of band, in addition to the main response. */
   isOob?: boolean
+  /** Shown under a single row. */
+  below?: Child
 }
 
 export const ResourceList = ({ path, title, about, empty, action, rows, ...props }: Props) => (
-  <SettingsList
-    id={listId(path)}
-    aria-label={title}
-    {...(props.isOob && { 'hx-swap-oob': 'true' })}
-    about={about}
-    action={rows.length > 0 && action}
-    rows={rows.map((row) => (
-      <ResourceRow {...{ path, row, ...props }} />
-    ))}
-    empty={
-      empty && (
-        <EmptyState title={empty.title}>
-          <p>{empty.text}</p>
-          {action}
-        </EmptyState>
-      )
-    }
-    isLive={props.isLive ?? false}
-    more={{ href: path, nextCursor: props.nextCursor }}
-  >
-    {props.note}
-  </SettingsList>
+  <>
+    <SettingsList
+      id={listId(path)}
+      aria-label={title}
+      {...(props.isOob && { 'hx-swap-oob': 'true' })}
+      about={about}
+      action={rows.length > 0 && action}
+      rows={rows.map((row) => (
+        <ResourceRow {...{ path, row, ...props }} />
+      ))}
+      empty={
+        empty && (
+          <EmptyState title={empty.title}>
+            <p>{empty.text}</p>
+            {action}
+          </EmptyState>
+        )
+      }
+      isLive={props.isLive ?? false}
+      more={{ href: path, nextCursor: props.nextCursor }}
+    >
+      {props.note}
+    </SettingsList>
+    {props.below}
+  </>
 )
 
 export const NewButton = ({ path, noun }: { path: string; noun: string }) => (

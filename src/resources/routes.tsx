@@ -26,6 +26,7 @@ import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
 import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
+import type { ListOptions } from './list.tsx'
 import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
 import { idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
@@ -91,10 +92,8 @@ export function resourceRoutes<
     .get(path, guard, paged(), (c) => show(c, list(c, c.req.valid('query'))))
     .get(ofOne, guard, async (c: Context<Env>) => {
       const row = find(c)
-      if (!item) {
-        const below = await resource.below?.(deps, row, c)
-        return show(c, list(c, firstPage, { only: row, below }))
-      }
+      const below = await resource.below?.(deps, row, c)
+      if (!item) return show(c, list(c, firstPage, { only: row, below }))
       const { extra, ...view } = await item.view(deps, c, row)
       return show(c, { ...view, json: () => ({ ...jsonOf(row), ...extra }) })
     })
@@ -205,16 +204,7 @@ export function resourceRoutes<
     return { href: pathIn(c), name: title }
   }
 
-  function list(
-    c: Context,
-    page: Page,
-    as: {
-      only?: Stored
-      note?: (() => JSX.Element) | undefined
-      below?: JSX.Element | undefined
-      isOob?: boolean
-    } = {},
-  ) {
+  function list(c: Context, page: Page, as: ListOptions<Stored> = {}) {
     const visible = () => listVisible(db, resource, { ...page, ownerId: ownerOf(c) })
     const rows = as.only ? [as.only] : (visible() as Stored[])
     const { items, nextCursor } = pageOf(rows, page)
@@ -224,21 +214,19 @@ export function resourceRoutes<
     const shownList = {
       title: (as.only && nameOf(c, as.only)) ?? title,
       list: () => (
-        <>
-          <ResourceList
-            {...{ path: at, title, nextCursor, acts }}
-            about={resource.about}
-            empty={off ? { ...resource.empty, text: off } : resource.empty}
-            action={!off && newButton(at)}
-            note={as.note?.()}
-            rows={items.map((row) => rowOf(c, row))}
-            mayChange={!!change}
-            remove={{ verb: remove.verb, noun, asks: !!remove.users }}
-            isLive={!!parent}
-            isOob={as.isOob ?? false}
-          />
-          {as.below}
-        </>
+        <ResourceList
+          {...{ path: at, title, nextCursor, acts }}
+          about={resource.about}
+          empty={off ? { ...resource.empty, text: off } : resource.empty}
+          action={!off && newButton(at)}
+          note={as.note?.()}
+          rows={items.map((row) => rowOf(c, row))}
+          mayChange={!!change}
+          remove={{ verb: remove.verb, noun, asks: !!remove.users }}
+          isLive={!!parent}
+          isOob={as.isOob ?? false}
+          below={as.below}
+        />
       ),
     }
     const view = parent

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   Container,
   ContainerKey,
-  ContainerSummary,
   Docker,
   EngineEvent,
   EngineFeed,
@@ -14,9 +13,9 @@ import { Hub } from '../live/hub.ts'
 import { SharedSource } from '../live/shared-source.ts'
 import { ticks } from '../live/ticks.ts'
 import { Failure } from '../platform/errors.ts'
-import { within } from '../platform/pause.ts'
 import { report } from '../platform/journal.ts'
 import { whileAlive } from '../docker/while-alive.ts'
+import { ContainerLists } from './container-lists.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
 /** These fields are missing in the engine's list of containers. */
@@ -36,9 +35,6 @@ const width = 4
 
 /** Milliseconds before an unreachable engine is retried: no event reports its return. */
 const retryDelay = 2000
-
-/** Milliseconds for a server to list its containers again, before a page shows the list it had. */
-const listTime = 50
 
 const relevantEvents =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
@@ -63,8 +59,7 @@ export class ObservedContainers {
   readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
   readonly #asked = new Map<string, Promise<Container | null>>()
   readonly #waiting = new Set<string>()
-  /** By server, as of its last event. */
-  readonly #lists = new Map<string, ServerList>()
+  readonly #lists = new ContainerLists()
   #isHearing = false
   #onInspected: (container: Container) => void = () => {}
   #turn = 0
@@ -109,22 +104,11 @@ export class ObservedContainers {
     return serverId ? this.#engines.of({ serverId }) : all[0]
   }
 
-  /** For pages: those of another server are only listed again after an event of one. */
-  async list(
-    docker: Docker,
-    options: { labels?: string[]; signal?: AbortSignal | undefined } = {},
-  ) {
-    const { serverId } = docker
-    const isOwn = serverId === this.#engines.all[0].serverId
+  /** For pages. */
+  list(docker: Docker, options: { labels?: string[]; signal?: AbortSignal | undefined } = {}) {
+    const isOwn = docker.serverId === this.#engines.all[0].serverId
     if (isOwn || !this.#isHearing) return docker.listContainers({ all: true, ...options })
-    const before = this.#lists.get(serverId)
-    if (before?.isCurrent) return before.latest ?? before.reading
-    const reading = docker.listContainers({ all: true })
-    const list: ServerList = { isCurrent: true, reading, latest: null }
-    this.#lists.set(serverId, list)
-    const failed = () => void (this.#lists.get(serverId) === list && this.#lists.delete(serverId))
-    reading.then((found) => (list.latest = found), failed)
-    return (before?.latest && (await within(listTime, reading))) ?? before?.latest ?? reading
+    return this.#lists.of(docker)
   }
 
   async #inspectNow(id: string, options: { signal?: AbortSignal }) {
@@ -222,8 +206,7 @@ export class ObservedContainers {
     this.#onInspected = onInspected
     this.#isHearing = true
     for await (const event of feed.listen(signal)) {
-      for (const [serverId, list] of this.#lists)
-        if (event === resync || event.serverId === serverId) list.isCurrent = false
+      this.#lists.hear(event)
       if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
       else if (relevantEvents.test(event.action)) {
         this.crashes.hear(event)
@@ -291,13 +274,6 @@ export class ObservedContainers {
     }
     void sleep(calm, undefined, { signal, ref: false }).then(look, () => {})
   }
-}
-
-type ServerList = {
-  isCurrent: boolean
-  reading: Promise<ContainerSummary[]>
-  /** What was read. */
-  latest: ContainerSummary[] | null
 }
 
 export const conditionOf = (container: Container): Condition => ({

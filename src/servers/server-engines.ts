@@ -25,6 +25,19 @@ type ServersDeps = {
 
 const sealedFor = (id: string) => `server ${id} key`
 
+/** Null for Davit’s own server, and for one whose key can’t be read. */
+export function loginOf(
+  secrets: Pick<Secrets, 'open'>,
+  { id, ssh, hostKey, privateKey }: Pick<Server, 'id' | 'ssh' | 'hostKey' | 'privateKey'>,
+) {
+  if (!ssh || !hostKey || !privateKey) return null
+  try {
+    return { hostKey, privateKey: secrets.open(privateKey, sealedFor(id)) }
+  } catch {
+    return null
+  }
+}
+
 /** Milliseconds between logins at a server that is away: refused ones in quick succession get an address banned. */
 const maxDelay = 30_000
 
@@ -57,15 +70,12 @@ export class ServerEngines {
   }
 
   /** Null for Davit’s own, and for one whose key can’t be read: it stays away. */
-  connect({ id, name, ssh, hostKey, privateKey }: Server) {
-    if (!ssh || !hostKey || !privateKey) return null
-    try {
-      const login = { hostKey, privateKey: this.#deps.secrets.open(privateKey, sealedFor(id)) }
-      return this.connectTo({ host: ssh, serverId: id, login })
-    } catch {
-      journal.warn('the key of a server can no longer be read', { server: name })
-      return null
-    }
+  connect(server: Server) {
+    const login = loginOf(this.#deps.secrets, server)
+    if (login) return this.connectTo({ host: server.ssh!, serverId: server.id, login })
+    if (server.ssh)
+      journal.warn('the key of a server can no longer be read', { server: server.name })
+    return null
   }
 
   connectTo(options: Parameters<typeof connectDocker>[0]) {

@@ -1,6 +1,5 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import type { ContainerOptions, EngineEvent, RestartPolicy } from '../../../src/docker/index.ts'
-import type { DiskSpace } from '../../../src/platform/disk-space.ts'
 import { isWithin, nextAddress, takenOn } from './addresses.ts'
 import { Objects } from './objects.ts'
 import { behaviourOf } from './state.ts'
@@ -17,8 +16,6 @@ export class FakeEngine extends Objects {
   readonly listeners = new Set<(event: EngineEvent) => void>()
   /** Ports of the host that something other than the engine listens on. */
   readonly portsOfOthers = new Set<number>()
-  /** What `df` would say of its disk. */
-  space: DiskSpace | null = null
   create(options: ContainerOptions) {
     const image = this.image(options.image)
     if (!image) throw new EngineError(404, `No such image: ${options.image}`)

@@ -1,3 +1,4 @@
+import type { DiskSpace } from '../../../src/platform/disk-space.ts'
 import { EngineError } from '../../../src/docker/index.ts'
 import { overlap } from './addresses.ts'
 import type { Clock, FakeContainer, FakeImage, FakeNetwork, FakeVolume } from './state.ts'
@@ -22,6 +23,8 @@ export class Objects {
   readonly volumes: Map<string, FakeVolume>
   readonly images: Map<string, FakeImage>
   readonly clock: Clock
+  /** What `df` would say of its disk. */
+  space: DiskSpace | null = null
   #made: number
 
   constructor(clock: Clock, from: Inventory | null = null) {
