@@ -164,7 +164,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   const feed = new EngineFeed()
   const serverEngines = new ServerEngines({
-    ...{ db, secrets, engines, instanceId, connect: connectServer },
+    ...{ db, secrets, engines, instanceId, config, connect: connectServer },
     changed: (one) => routing.routeOn(one),
   })
   const server = new ServerMeter(config, db)

@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodType } from 'zod'
 import { actions } from '../audit/actions.ts'
 import type { Action } from '../audit/actions.ts'

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { connectDocker } from '../docker/index.ts'
 import { labelsFor } from '../docker/labels.ts'
@@ -18,6 +19,7 @@ type ServersDeps = {
   secrets: Secrets
   engines: Engines
   instanceId: string
+  config: Pick<Config, 'clusterAddress'>
   /** One went away, or came back. */
   changed: (server: OnServer) => void
   connect: typeof connectDocker
@@ -127,6 +129,23 @@ export class ServerEngines {
     return scheduler.keep({ next, run, failed: 'servers were not measured' }, { signal })
   }
 
+  /** After a restore on another machine, the others aren’t in the swarm of Davit’s own server, if it has one. */
+  async #noteSwarm(docker: Docker, signal: AbortSignal) {
+    const { db, config } = this.#deps
+    const { hostname, nodeId, isMember } = await docker.swarmState({ signal })
+    const [own, ...others] = listServers(db)
+    if (own!.nodeId === nodeId || (isMember && !nodeId)) return
+    const name = others.some((one) => one.name === hostname) ? own!.name : hostname
+    const address = config.clusterAddress ?? own!.address
+    db.transaction((tx) => {
+      updateServer(tx, firstServer, { name, address, nodeId, hasBegunSwarm: false })
+      for (const { id } of others) updateServer(tx, id, { nodeId: '', isDraining: true })
+    })
+    journal.warn(
+      'the other servers aren’t in the swarm of this one: remove them and add them again',
+    )
+  }
+
   /** Its Docker may have been upgraded, and its memory changed, while it was away. */
   async #measure(docker: Docker, signal: AbortSignal) {
     const { db, instanceId } = this.#deps
@@ -135,6 +154,7 @@ export class ServerEngines {
     try {
       const info = await docker.info({ signal })
       updateServer(db, serverId, factsOf(info))
+      if (serverId === firstServer) await this.#noteSwarm(docker, signal)
       const { folder } = info
       const labels = labelsFor({ instanceId, kind: 'backup', ownerId: '' })
       const space = await (remote ? docker.rootSpace({ folder, labels, signal }) : spaceOf(folder))

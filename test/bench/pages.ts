@@ -61,7 +61,7 @@ export async function benchPages(directory: string, executable: string): Promise
   }
 }
 
-async function firstByte(url: string, headers: Record<string, string>) {
+export async function firstByte(url: string, headers: Record<string, string>) {
   const from = performance.now()
   const answer = await fetch(url, { headers })
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`)

@@ -17,6 +17,7 @@ import type { Row } from './ratio.ts'
 import { benchPages } from './pages.ts'
 import { benchRest } from './rest.ts'
 import { benchRollback } from './rollback.ts'
+import { benchServers } from './servers.ts'
 import { benchServices } from './services.ts'
 import { benchStalledViewers } from './stalled-viewers.ts'
 import { benchStart } from './start.ts'
@@ -63,6 +64,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       viewers: (directory, executable) => benchViewers(directory, [executable]),
       'stalled-viewers': (directory, executable) => benchStalledViewers(directory, [executable]),
       services: benchServices,
+      servers: benchServers,
       links: benchLinks,
       terminal: benchTerminal,
       backups: benchBackups,

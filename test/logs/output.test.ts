@@ -46,6 +46,7 @@ test('a search goes over all that is kept, whatever the case, and takes no lette
     container: 'app',
     process: null,
     replica: null,
+    server: null,
   })
   expect((await ada.get(`${output}?search=.*`)).json.items).toEqual([])
   expect(await allLines(ada, output, '&search=line%202')).toHaveLength(11_111 - 2)

@@ -137,10 +137,11 @@ const wasCancelled = () => new AppError('conflict', 'This clean-up was cancelled
 const isOldEnough = (thing: Judged) => isTickedByDefault(thing) && thing.idle !== false
 
 /** Omits the date while the engine is unreachable, so that it is still due that day. */
-function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt: Date) {
+function scheduled({ outcome: { removed, skipped, away }, error }: CleanUp, lastRunAt: Date) {
   const went = `Removed ${countByKind(removed)}, ${bytes(bytesOf(removed))}.`
   const left = skipped.length > 0 ? ` Kept ${countByKind(skipped)}.` : ''
-  if (!error) return { lastRunAt, lastOutcome: went + left }
+  const missed = away.length > 0 ? ` Away: ${away.join(', ')}.` : ''
+  if (!error) return { lastRunAt, lastOutcome: went + left + missed }
   if (removed.length > 0)
     return { lastRunAt, lastOutcome: `${went} It was aborted before the end.` }
   if (error instanceof AppError || isCrash(error)) return { lastRunAt, lastOutcome: error.message }
@@ -157,7 +158,7 @@ const namesTold = 20
 
 function detailsOf(
   { what }: Pick<PruneRequest, 'what'>,
-  { removed, skipped }: Outcome,
+  { removed, skipped, away }: Outcome,
 ): Record<string, string> {
   const names = removed.slice(0, namesTold).map(({ name }) => name.slice(0, 120))
   const more = removed.length - names.length
@@ -166,6 +167,7 @@ function detailsOf(
     removed: countByKind(removed),
     ...(names.length > 0 && { names: names.join(', ') + (more > 0 ? ` and ${more} more` : '') }),
     ...(skipped.length > 0 && { skipped: String(skipped.length) }),
+    ...(away.length > 0 && { away: away.join(', ') }),
     bytes: bytes(bytesOf(removed)),
   }
 }

@@ -3,7 +3,7 @@ import { ErrorAlert } from '../../web/failures.tsx'
 import { Live } from '../../web/live.tsx'
 import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
-import type { DiskShares, OwnerShare } from './disk.ts'
+import type { DiskShares, OtherDisk, OwnerShare } from './disk.ts'
 import { totalOf } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
@@ -11,13 +11,14 @@ type Disk = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
   owners: OwnerShare[]
+  others: OtherDisk[]
   at: Date | null
   space: DiskSpace | null
   /** True when Davit itself found the disk full. */
   isFull: boolean
 }
 
-export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
+export const DiskChart = ({ shares, owners, others, at, space, isFull }: Disk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
     {shares ? (
@@ -52,7 +53,42 @@ export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
         </>
       )}
     </p>
+    {others.length > 0 && <OtherDisks others={others} />}
   </Live>
+)
+
+const OtherDisks = ({ others }: { others: OtherDisk[] }) => (
+  <>
+    <h3>Other servers</h3>
+    <ul class="rows">
+      {others.map(({ name, use, space }) => (
+        <li>
+          <div class="row-main">
+            <strong>
+              <bdi>{name}</bdi>
+            </strong>
+            <p class="row-facts">
+              {use ? (
+                labels.map(
+                  ([share, label]) =>
+                    share in use && (
+                      <span>
+                        {label} {bytes(use[share as keyof typeof use])}
+                      </span>
+                    ),
+                )
+              ) : (
+                <span>not measured</span>
+              )}
+              <span>
+                {space ? `${bytes(space.free)} of ${bytes(space.size)} free` : 'free space unknown'}
+              </span>
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </>
 )
 
 const Bars = ({ rows, largest }: { rows: { label: Child; value: number }[]; largest: number }) => (

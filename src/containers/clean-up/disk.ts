@@ -2,6 +2,7 @@ import { buildCaps } from '../../docker/index.ts'
 import type { DiskUse, Docker } from '../../docker/index.ts'
 import { databaseBytes, ownersOf } from './store.ts'
 import type { Opened } from './store.ts'
+import type { OtherServer } from './kinds.ts'
 import type { Config } from '../../config.ts'
 import { leastFree, spaceOf } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
@@ -18,15 +19,29 @@ export type DiskShares = {
   database: number
 }
 
-export const diskShares = (
-  { db, logDb }: { db: Opened; logDb: Opened },
-  { layersSize, containers, volumes, buildCache }: DiskUse,
-): DiskShares => ({
+type EngineShares = Omit<DiskShares, 'logs' | 'database'>
+
+/** Another server; its use is null until it was measured, and while it is away. */
+export type OtherDisk = OtherServer & { use: EngineShares | null; space: DiskSpace | null }
+
+export const engineShares = ({
+  layersSize,
+  containers,
+  volumes,
+  buildCache,
+}: DiskUse): EngineShares => ({
   images: layersSize,
   containers: sum(containers),
   volumes: sum(volumes),
   // shared entries are already counted as images
   buildCache: sum(buildCache.filter(({ shared }) => !shared)),
+})
+
+export const diskShares = (
+  { db, logDb }: { db: Opened; logDb: Opened },
+  use: DiskUse,
+): DiskShares => ({
+  ...engineShares(use),
   logs: databaseBytes(logDb),
   database: databaseBytes(db),
 })

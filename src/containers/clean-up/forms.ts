@@ -16,6 +16,8 @@ export const pruneForm = z
     what: kindsOf(pruneKinds, notAKind),
     items: lines(item, { max: 20_000 }).nullish(),
     dryRun: flag().nullish(),
+    /** The id of a server; by default all are cleaned up. */
+    server: z.uuid('must be the id of a server.').nullish(),
   })
   .superRefine(({ what, items }, context) => {
     const other = items?.find((item) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { component, componentOf, time, nothing, does } from '../../web/operation.ts'
+import { firstServer } from '../../platform/root.ts'
+import { component, componentOf, id, time, nothing, does } from '../../web/operation.ts'
 import type { SliceOperations } from '../../web/operation.ts'
 import { scheduledKinds } from './forms.ts'
 import type { CleanUp } from './clean-ups.ts'
-import type { DiskShares } from './disk.ts'
+import type { DiskShares, OtherDisk } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { bytesOf, isTickedByDefault, itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
@@ -15,6 +16,7 @@ const thing = () =>
     id: z.string(),
     name: z.string(),
     bytes: z.int().nullable(),
+    serverId: id,
   })
 
 const judged = () =>
@@ -30,6 +32,8 @@ const outcome = () =>
     removed: z.array(thing()),
     skipped: z.array(thing().extend({ reason: z.string() })),
     bytes: z.int(),
+    /** The names of servers that could not be reached. */
+    away: z.array(z.string()),
   })
 
 export const cleanUpRun = component('CleanUpRun', () =>
@@ -73,6 +77,22 @@ export const diskOverview = componentOf('DiskOverview', () => ({
     z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
   ),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
+  /** The same of each other server; `use` is null until it was measured, and while one is away. */
+  servers: z.array(
+    z.object({
+      id,
+      name: z.string(),
+      use: z
+        .object({
+          images: z.int(),
+          containers: z.int(),
+          volumes: z.int(),
+          buildCache: z.int(),
+        })
+        .nullable(),
+      space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
+    }),
+  ),
   /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
   builds: z.object({
     memory: z.int(),
@@ -84,7 +104,10 @@ export const diskOverview = componentOf('DiskOverview', () => ({
   latest: cleanUpRun().nullable(),
 }))
 
-const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
+const thingJson = ({ kind, id, name, bytes, server }: Thing) => ({
+  ...{ kind: thingKind(kind), id, name, bytes },
+  serverId: server?.id ?? firstServer,
+})
 
 const judgedJson = (thing: Judged) => ({
   ...thingJson(thing),
@@ -100,6 +123,7 @@ export function previewJson({ candidates, kept }: Plan) {
     dryRun: true,
     removed: going.map(thingJson),
     skipped: [],
+    away: [],
     bytes: bytesOf(going),
     candidates: candidates.map((thing) => ({
       ...judgedJson(thing),
@@ -114,16 +138,23 @@ export const runJson = ({ by, startedAt, finishedAt, outcome, error }: CleanUp) 
   removed: outcome.removed.map(thingJson),
   skipped: outcome.skipped.map((thing) => ({ ...thingJson(thing), reason: thing.reason })),
   bytes: bytesOf(outcome.removed),
+  away: outcome.away,
   by,
   startedAt,
   finishedAt,
   complete: finishedAt !== null && error === null,
 })
 
-export const diskJson = ({ shares, space }: { shares: DiskShares; space: DiskSpace | null }) => ({
+const spaceJson = (space: DiskSpace | null) =>
+  space && { size: space.size, free: space.free, usedPercent: space.used }
+
+export const diskJson = ({ shares, space, others }: Disks) => ({
   use: shares,
-  space: space && { size: space.size, free: space.free, usedPercent: space.used },
+  space: spaceJson(space),
+  servers: others.map(({ id, name, use, space }) => ({ id, name, use, space: spaceJson(space) })),
 })
+
+type Disks = { shares: DiskShares; space: DiskSpace | null; others: OtherDisk[] }
 
 export const operations: SliceOperations = () => ({
   Administration: {

@@ -1,3 +1,4 @@
+import { firstServer } from '../../platform/root.ts'
 import { counted } from '../../web/units.ts'
 
 /** In order of removal: removing a container can free an image, a network or a volume. */
@@ -11,7 +12,11 @@ export type Thing = {
   name: string
   /** At least these bytes are freed by its removal; null when unknown. */
   bytes: number | null
+  /** Undefined for Davit’s own. */
+  server?: OtherServer | undefined
 }
+
+export type OtherServer = { id: string; name: string }
 
 /**
  * This installation, or someone else. The build cache belongs to the
@@ -40,24 +45,28 @@ export const bytesOf = (things: Thing[]) => things.reduce((sum, { bytes }) => su
 
 export type Skipped = Thing & { reason: string }
 
-/** Skipped items were requested but kept. */
-export type Outcome = { removed: Thing[]; skipped: Skipped[] }
+/** Skipped items were requested but kept; servers that were away are named. */
+export type Outcome = { removed: Thing[]; skipped: Skipped[]; away: string[] }
 
-export const emptyOutcome = (): Outcome => ({ removed: [], skipped: [] })
+export const emptyOutcome = (): Outcome => ({ removed: [], skipped: [], away: [] })
 
-/** The form of an item in a request: `image:sha256:…`. */
-export const itemOf = ({ kind, id }: Pick<Thing, 'kind' | 'id'>) => `${singular[kind]}:${id}`
+/** The form of an item in a request: `image:sha256:…`, and `@` with the id of another server. */
+export const itemOf = ({ kind, id, server }: Pick<Thing, 'kind' | 'id' | 'server'>) =>
+  `${singular[kind]}:${id}${server ? `@${server.id}` : ''}`
 
 /** Selects everything of a kind that is removed by default. */
 export const allOf = (kind: PruneKind) => itemOf({ kind, id: '*' })
 
 /** Returns null for an unknown kind, and for `*` of a kind with data: its items must be named one by one. */
-export function parseItem(item: string): Pick<Thing, 'kind' | 'id'> | null {
+export function parseItem(
+  item: string,
+): (Pick<Thing, 'kind' | 'id'> & { serverId: string }) | null {
   const at = item.indexOf(':')
+  const [id = '', serverId = firstServer] = item.slice(at + 1).split('@')
   const kind = pruneKinds.find((kind) => singular[kind] === item.slice(0, at))
   const isAll = item.slice(at) === ':*'
   return kind && at < item.length - 1 && !(isAll && kind === 'volumes')
-    ? { kind, id: item.slice(at + 1) }
+    ? { kind, id, serverId }
     : null
 }
 

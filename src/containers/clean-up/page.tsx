@@ -4,9 +4,10 @@ import type { Draft } from '../../web/draft.ts'
 import { SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
-import type { BuildLimits, DiskShares, OwnerShare } from './disk.ts'
+import type { BuildLimits, DiskShares, OtherDisk, OwnerShare } from './disk.ts'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskSpace } from '../../platform/disk-space.ts'
+import { firstServer } from '../../platform/root.ts'
 import { pruneKinds } from './kinds.ts'
 import type { Schedule } from './schedule-store.ts'
 import { ErrorAlert } from '../../web/failures.tsx'
@@ -20,6 +21,7 @@ type PruneOverview = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
   owners: OwnerShare[]
+  others: OtherDisk[]
   at: Date | null
   space: DiskSpace | null
   isFull: boolean
@@ -54,7 +56,7 @@ export const PruneOverviewSections = (overview: PruneOverview) => (
   </div>
 )
 
-const NowForm = ({ draft, latest }: PruneOverview) => (
+const NowForm = ({ draft, latest, others }: PruneOverview) => (
   <PostForm
     action={prunePath}
     class="form"
@@ -71,6 +73,18 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
       values={pruneKinds.filter((kind) => kind !== 'volumes')}
       options={optionsOf(pruneKinds)}
     />
+    {others.length > 0 && (
+      <SelectField
+        name="server"
+        label="On"
+        value=""
+        options={[
+          { value: '', label: 'All servers' },
+          { value: firstServer, label: 'Davit’s server' },
+          ...others.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+      />
+    )}
     <div class="form-actions start">
       <Button>Show what can be removed</Button>
       {latest && (

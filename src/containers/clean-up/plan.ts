@@ -22,7 +22,10 @@ export type Plan = { candidates: Judged[]; kept: Judged[] }
 
 /** Decides from the facts alone, without asking the engine. */
 export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Date()): Plan {
-  const judged = pruneKinds.flatMap((kind) => (what.includes(kind) ? judges[kind](facts, now) : []))
+  const { server } = facts
+  const judged = pruneKinds
+    .flatMap((kind) => (what.includes(kind) ? judges[kind](facts, now) : []))
+    .map((thing) => (server ? { ...thing, server } : thing))
   return {
     candidates: judged.flatMap(({ may, ...thing }) => (may ? [thing] : [])),
     kept: judged.flatMap(({ may, ...thing }) => (may ? [] : [thing])),

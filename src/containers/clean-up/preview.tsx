@@ -8,7 +8,9 @@ import type { Judged, Plan } from './plan.ts'
 import { few, Things } from './things.tsx'
 
 /** Lists each item that may be removed, selected if removed by default, and what is kept. */
-export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneKind[] }) => (
+type Choices = { what: readonly PruneKind[]; server: string | null }
+
+export const PrunePreview = ({ plan, ...choices }: Choices & { plan: Plan }) => (
   <div id="clean-up">
     {plan.candidates.length === 0 ? (
       <EmptyState title="Nothing to remove">
@@ -16,13 +18,13 @@ export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneK
         <ButtonLink href={prunePath}>Back</ButtonLink>
       </EmptyState>
     ) : (
-      <Choice candidates={plan.candidates} what={what} />
+      <Choice candidates={plan.candidates} {...choices} />
     )}
     {plan.kept.length > 0 && <Kept things={plan.kept} />}
   </div>
 )
 
-const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly PruneKind[] }) => {
+const Choice = ({ candidates, what, server }: Choices & { candidates: Judged[] }) => {
   const ofCache = candidates.filter(({ kind }) => kind === 'build_cache')
   const cache = ofCache.length > few ? ofCache : []
   const listed = candidates.filter((thing) => !cache.includes(thing))
@@ -40,6 +42,7 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
       {what.map((kind) => (
         <input type="hidden" name="what" value={kind} />
       ))}
+      {server && <input type="hidden" name="server" value={server} />}
       <input type="hidden" name="items" value="" />
       <div>
         <Things things={listed.toSorted(byOwnerAndSize)} isChoice />

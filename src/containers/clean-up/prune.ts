@@ -1,8 +1,11 @@
+import { isEngineSilent } from '../../docker/failures.ts'
 import { EngineError } from '../../docker/index.ts'
+import type { Docker } from '../../docker/index.ts'
+import { firstServer } from '../../platform/root.ts'
 import { removeUnused } from '../../runtime/act.ts'
 import { removeImage } from '../../runtime/images/remove.ts'
 import { Failure } from '../../platform/errors.ts'
-import { gatherFacts, withNeedsOf } from './store.ts'
+import { gatherFacts, otherServer, withNeedsOf } from './store.ts'
 import type { Facts, PruneDeps } from './store.ts'
 import { allOf, isTickedByDefault, itemOf, parseItem } from './kinds.ts'
 import type { Outcome, PruneKind, Skipped, Thing } from './kinds.ts'
@@ -13,14 +16,30 @@ export type PruneRequest = {
   what: readonly PruneKind[]
   /** As `kind:id`; if omitted, everything that is removed by default. */
   items?: readonly string[] | null | undefined
+  /** The ids of servers; by default all. */
+  servers?: readonly string[] | null | undefined
+}
+
+function targetsOf({ engines }: PruneDeps, { servers }: Pick<PruneRequest, 'servers'>) {
+  const all = engines.all.filter(({ serverId }) => servers?.includes(serverId) ?? true)
+  const isAway = (docker: Docker) => engines.isAway(docker)
+  return { there: all.filter((docker) => !isAway(docker)), away: all.filter(isAway) }
 }
 
 /** Changes nothing. */
 export async function previewPrune(
   deps: PruneDeps,
-  { what, signal }: Pick<PruneRequest, 'what'> & { signal?: AbortSignal | undefined },
+  { what, servers, signal }: Omit<PruneRequest, 'items'> & { signal?: AbortSignal | undefined },
 ): Promise<Plan> {
-  return planPrune(await gatherFacts(deps, { signal }), what)
+  const { there } = targetsOf(deps, { servers })
+  const plans = there.map(async (docker) =>
+    planPrune(await gatherFacts({ ...deps, docker }, { signal }), what),
+  )
+  const found = await Promise.all(plans)
+  return {
+    candidates: found.flatMap(({ candidates }) => candidates),
+    kept: found.flatMap(({ kept }) => kept),
+  }
 }
 
 /**
@@ -32,8 +51,30 @@ export async function prune(
   asked: PruneRequest & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
   outcome: Outcome,
 ): Promise<void> {
+  const { there, away } = targetsOf(deps, asked)
+  const nameOf = (docker: Docker) => otherServer(deps, docker)!.name
+  outcome.away.push(...away.map(nameOf))
+  for (const docker of there)
+    try {
+      await pruneOne({ ...deps, docker }, asked, outcome)
+    } catch (error) {
+      // the others don’t wait for one that went away
+      if (docker.serverId === firstServer || !isEngineSilent(error)) throw error
+      outcome.away.push(nameOf(docker))
+    }
+}
+
+async function pruneOne(
+  deps: PruneDeps,
+  asked: PruneRequest & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
+  outcome: Outcome,
+): Promise<void> {
   const facts = await gatherFacts(deps, asked)
-  const chosen = choose(planPrune(facts, asked.what), asked)
+  const { serverId } = deps.docker
+  const items = asked.items?.filter(
+    (item) => isForAll(item) || parseItem(item)?.serverId === serverId,
+  )
+  const chosen = choose(planPrune(facts, asked.what), { ...asked, items })
   outcome.skipped.push(...chosen.skipped)
   for (const [at, thing] of chosen.go.entries()) {
     try {
@@ -84,7 +125,12 @@ async function take(
   else outcome.removed.push({ ...bare(thing), bytes: taken.bytes })
 }
 
-const bare = ({ kind, id, name, bytes }: Thing): Thing => ({ kind, id, name, bytes })
+const isForAll = (item: string) => item.endsWith(':*')
+
+const bare = ({ kind, id, name, bytes, server }: Thing): Thing => ({
+  ...{ kind, id, name, bytes },
+  ...(server && { server }),
+})
 
 const whyLeft = (error: unknown) =>
   error instanceof Failure ? error.message : 'the clean-up was aborted before it'
@@ -121,9 +167,15 @@ const unused =
 
 const removals: Record<Judged['kind'], Removal> = {
   containers: unused('containers'),
-  images: async (deps, { id, bytes }, { images }) => {
+  images: async (deps, { id, bytes, server }, { images }) => {
     const { tags } = images.find((image) => image.id === id)!
-    const outcome = await removeImage(deps, tags.length > 0 ? tags : [id])
+    const references = tags.length > 0 ? tags : [id]
+    if (server) {
+      // a copy, of which Davit’s own server may still have the original
+      const went = await Promise.all(references.map((one) => deps.docker.removeImage(one)))
+      return went.includes(true) ? { bytes } : gone
+    }
+    const outcome = await removeImage(deps, references)
     if (outcome === 'needed') return { reason: 'a deployment uses it' }
     return outcome === 'removed' ? { bytes } : gone
   },

@@ -4,7 +4,10 @@ import type { Config } from '../../config.ts'
 import type { LogDb } from '../../db/index.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { ChangeFeed } from '../../live/change-feed.ts'
-import { AppError } from '../../platform/errors.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
+import { AppError, invalidField } from '../../platform/errors.ts'
+import { firstServer } from '../../platform/root.ts'
+import { serverNames } from '../../runtime/on-engine.ts'
 import { clientOf } from '../../web/client.ts'
 import { factory } from '../../web/factory.ts'
 import { emptyDraft } from '../../web/draft.ts'
@@ -17,7 +20,8 @@ import type { View } from '../../web/respond.tsx'
 import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { whileAlive } from '../../docker/while-alive.ts'
 import { endsWithin, within } from '../../platform/pause.ts'
-import { buildLimits, diskShares, diskSpace, ownerShares } from './disk.ts'
+import { buildLimits, diskShares, diskSpace, engineShares, ownerShares } from './disk.ts'
+import type { OtherDisk } from './disk.ts'
 import type { CleanUps, CleanUp } from './clean-ups.ts'
 import type { PruneDeps } from './store.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
@@ -45,6 +49,7 @@ type RouteDeps = PruneDeps & {
   jobs: Jobs
   changes: ChangeFeed
   scheduler: Scheduler
+  serverEngines: { disks: ReadonlyMap<string, DiskSpace> }
 }
 
 /** Only for admins. */
@@ -52,22 +57,28 @@ export const pruneRoutes = (deps: RouteDeps) => {
   const { db, cleanUps, jobs, scheduler } = deps
   const audit = auditor(db)
   const diskUse = new Sampled(measure, { lasts: 60_000 })
+  const otherUse = new Sampled(measureOthers, { lasts: 600_000 })
 
   return factory
     .createApp()
     .get(prunePath, requireAdmin, async (c) => show(c, await overview(c, emptyDraft)))
     .post(prunePath, requireAdmin, input(pruneForm, overview), async (c) => {
-      const { what, items, dryRun } = c.var.input
-      if (dryRun) return show(c, await preview(c, what))
+      const { what, items, dryRun, server } = c.var.input
+      const servers = server ? [server] : null
+      if (server && !deps.engines.all.some(({ serverId }) => serverId === server))
+        throw invalidField('server', 'isn’t a server.')
+      if (dryRun) return show(c, await preview(c, what, server ?? null))
       const { id } = cleanUps.start({
         actor: userOf(c),
         address: c.var.address,
         what,
         // nothing selected in a form means nothing, not the defaults
         items: items === null ? [] : items,
+        servers,
       })
       const done = await endsWithin(deps.config.acceptTimeout, jobs.ended(id))
       diskUse.latest = null
+      otherUse.latest = null
       const run = cleanUps.latest!
       if (run.error && run.outcome.removed.length === 0) throw run.error
       if (clientOf(c) === 'browser') return c.redirect(resultPath, 303)
@@ -100,6 +111,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
     const use = found ?? diskUse.latest?.value
     if (isProgram && !use) throw stillMeasuring()
     const shares = use ? diskShares(deps, use) : null
+    const others = await readOthers()
     const owners = use ? ownerShares(deps, use) : []
     const disk = { space, isFull: db.$client.reserve.isGone }
     const builds = await buildLimits(deps, { space, signal })
@@ -108,12 +120,12 @@ export const pruneRoutes = (deps: RouteDeps) => {
       fragment: () => (
         <PruneOverviewSections
           {...disk}
-          {...{ shares, owners, at: diskUse.latest?.at ?? null, builds, schedule, draft }}
+          {...{ shares, others, owners, at: diskUse.latest?.at ?? null, builds, schedule, draft }}
           latest={cleanUps.latest}
         />
       ),
       json: () => ({
-        ...diskJson({ ...disk, shares: shares! }),
+        ...diskJson({ ...disk, others, shares: shares! }),
         measuredAt: diskUse.latest!.at,
         owners,
         builds,
@@ -131,10 +143,32 @@ export const pruneRoutes = (deps: RouteDeps) => {
     return use
   }
 
-  async function preview(c: Context, what: PruneKind[]): Promise<View> {
-    const plan = await orTooLong(deps, previewPrune(deps, { what, signal: c.req.raw.signal }))
+  async function measureOthers() {
+    const [own, ...others] = deps.engines.all
+    const { found } = await deps.engines.reachable(async (docker) =>
+      docker === own ? [] : [[docker.serverId, engineShares(await docker.diskUse())] as const],
+    )
+    if (others.length > 0) deps.changes.touch()
+    return new Map(found)
+  }
+
+  /** Nothing is measured while there are none. */
+  async function readOthers(): Promise<OtherDisk[]> {
+    const names = serverNames(deps)
+    names.delete(firstServer)
+    if (names.size === 0) return []
+    const uses = (await otherUse.look()) ?? otherUse.latest?.value
+    return [...names].map(([id, name]) => ({
+      ...{ id, name, use: uses?.get(id) ?? null },
+      space: deps.serverEngines.disks.get(id) ?? null,
+    }))
+  }
+
+  async function preview(c: Context, what: PruneKind[], server: string | null): Promise<View> {
+    const of = { what, servers: server ? [server] : null, signal: c.req.raw.signal }
+    const plan = await orTooLong(deps, previewPrune(deps, of))
     return framed(c, {
-      fragment: () => <PrunePreview plan={plan} what={what} />,
+      fragment: () => <PrunePreview plan={plan} what={what} server={server} />,
       json: () => previewJson(plan),
     })
   }
@@ -221,7 +255,7 @@ const PruneResult = ({ run }: { run: CleanUp | null }) => {
 const titleOf = ({ error }: CleanUp) => (error ? 'The clean-up failed' : 'Cleaned up')
 
 const Result = ({ run, title }: { run: CleanUp; title: string }) => {
-  const { removed, skipped } = run.outcome
+  const { removed, skipped, away } = run.outcome
   return (
     <div class="form">
       <div>
@@ -234,6 +268,7 @@ const Result = ({ run, title }: { run: CleanUp; title: string }) => {
         </p>
       </div>
       <p>{summary(removed)}</p>
+      {away.length > 0 && <p>Not reached: {away.join(', ')}.</p>}
       {removed.length > 0 && (
         <div>
           <Things things={removed} />

@@ -1,7 +1,8 @@
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
-import type { Docker } from '../../docker/index.ts'
+import type { Docker, Engines } from '../../docker/index.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Periodic, Scheduler } from '../../platform/scheduler.ts'
 import type { CleanUps } from './clean-ups.ts'
@@ -9,7 +10,15 @@ import { diskSpace } from './disk.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
 import type { Schedule } from './schedule-store.ts'
 
-type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps; jobs: Jobs }
+type CleanUpDeps = {
+  db: Db
+  docker: Docker
+  config: Config
+  cleanUps: CleanUps
+  jobs: Jobs
+  engines: Pick<Engines, 'all'>
+  serverEngines: { disks: ReadonlyMap<string, DiskSpace> }
+}
 
 /** Milliseconds until a clean-up that couldn't run is tried again. */
 const retryDelay = 60_000
@@ -47,7 +56,8 @@ function nextHour({ hour }: Pick<Schedule, 'hour'>, now: number) {
 
 /** Returns true if it ran. An unreachable engine is stored as its outcome, and it stays due. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
-  const { db, cleanUps, jobs } = deps
+  const { db, docker, engines, cleanUps, jobs } = deps
+  const { disks } = deps.serverEngines
   const schedule = getSchedule(db)
   if (!isDue(schedule, { now, setAt: scheduleSetAt(db) }) || cleanUps.isBusy) return false
   const { what, threshold } = schedule
@@ -56,13 +66,16 @@ export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
     saveSchedule(db, { lastOutcome: `Could not run: ${space.message}` })
     return false
   }
-  if (space && space.used < threshold) {
+  const full = engines.all
+    .map(({ serverId }) => serverId)
+    .filter((id) => ((id === docker.serverId ? space : disks.get(id))?.used ?? 100) >= threshold)
+  if (space && full.length === 0) {
     const lastOutcome = `The disk was ${space.used} % full, below ${threshold} %, so nothing was removed.`
     saveSchedule(db, { lastRunAt: now, lastOutcome })
     return true
   }
   const actor = { id: null, email: 'the daily clean-up' }
-  const { id } = cleanUps.start({ actor, address: null, what, dueAt: now.getTime() })
+  const { id } = cleanUps.start({ actor, address: null, what, servers: full, dueAt: now.getTime() })
   await jobs.ended(id)
   return getSchedule(db).lastRunAt?.getTime() === now.getTime()
 }

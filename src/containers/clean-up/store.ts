@@ -4,13 +4,18 @@ import type { Db } from '../../db/index.ts'
 import type { DiskUse, Docker, Engines, Network } from '../../docker/index.ts'
 import { areDavits, readLabels } from '../../docker/labels.ts'
 import type { Collector } from '../../logs/collector.ts'
+import { firstServer } from '../../platform/root.ts'
+import { serverNames } from '../../runtime/on-engine.ts'
+import type { ServerList } from '../../runtime/on-engine.ts'
+import type { OtherServer } from './kinds.ts'
 import { listRows } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
 
 export type PruneDeps = {
   db: Db
-  /** Of Davit’s own server. Images on others are removed when no deployment needs them. */
+  /** Of the server that is cleaned up: Davit’s own at first. */
   docker: Docker
+  serverList: ServerList
   engines: Engines
   collector: Collector
   instanceId: string
@@ -18,6 +23,8 @@ export type PruneDeps = {
 
 /** Everything that decides what may be removed. */
 export type Facts = DiskUse & {
+  /** Undefined for Davit’s own. */
+  server?: OtherServer | undefined
   instanceId: string
   networks: Network[]
   needs: Needs
@@ -26,7 +33,7 @@ export type Facts = DiskUse & {
 }
 
 export async function gatherFacts(
-  { db, docker, instanceId }: Pick<PruneDeps, 'db' | 'docker' | 'instanceId'>,
+  { db, docker, instanceId, serverList }: Omit<PruneDeps, 'collector' | 'engines'>,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Facts> {
   const [use, networks] = await Promise.all([
@@ -36,6 +43,7 @@ export async function gatherFacts(
   const named = use.containers.flatMap(({ labels }) => readLabels(labels).deploymentId || [])
   return {
     ...use,
+    server: otherServer({ serverList }, docker),
     instanceId,
     networks,
     needs: readNeeds(db),
@@ -48,6 +56,14 @@ export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
   ...facts,
   needs: readNeeds(db),
 })
+
+export function otherServer(
+  { serverList }: Pick<PruneDeps, 'serverList'>,
+  { serverId }: Pick<Docker, 'serverId'>,
+): OtherServer | undefined {
+  if (serverId === firstServer) return undefined
+  return { id: serverId, name: serverNames({ serverList }).get(serverId) ?? serverId }
+}
 
 type Labels = Record<string, string>
 

@@ -65,10 +65,11 @@ export const Things = ({
   </>
 )
 
-const ThingFacts = ({ kind, name, bytes: size, owner, reason }: Listed) => (
+const ThingFacts = ({ kind, name, bytes: size, owner, reason, server }: Listed) => (
   <>
     <span class="prune-name">
-      <bdi>{name}</bdi> {owner === 'other' && <span class="tag">not Davit’s</span>}
+      <bdi>{name}</bdi> {server && <span class="tag">{server.name}</span>}{' '}
+      {owner === 'other' && <span class="tag">not Davit’s</span>}
       {reason && <span class="muted">{reason}</span>}
     </span>
     {kind !== 'networks' && (
