@@ -8,7 +8,14 @@ import { AppError, conflictField, Failure, invalidField } from '../platform/erro
 import { report } from '../platform/journal.ts'
 import { firstServer } from '../platform/root.ts'
 import type { ServerEngines } from './server-engines.ts'
-import { deleteServer, factsOf, getServer, insertServer, listServers } from './store.ts'
+import {
+  deleteServer,
+  factsOf,
+  getServer,
+  insertServer,
+  listServers,
+  updateServer,
+} from './store.ts'
 
 export type JoinDeps = {
   db: Db
@@ -176,7 +183,7 @@ async function ensureSwarm(
     const row = { id: firstServer, name: hostname, address: config.clusterAddress! }
     insertServer(db, { ...row, ...factsOf(await docker.info()), nodeId, hasBegunSwarm })
     undo.defer(async () => void deleteServer(db, firstServer))
-  }
+  } else if (hasBegunSwarm) updateServer(db, firstServer, { nodeId, hasBegunSwarm })
   return { address }
 }
 

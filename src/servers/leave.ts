@@ -32,7 +32,7 @@ export async function removeServer(
       `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
     )
   await there?.leaveSwarm()
-  await docker.removeNode(server.nodeId)
+  if (server.nodeId) await docker.removeNode(server.nodeId)
   if (givesUp) deps.giveUp(server.id)
   serverEngines.remove(server)
   const [own, ...others] = listServers(db)

@@ -87,7 +87,16 @@ const form = z.object({
 })
 
 /** Apps without a placement run on Davit’s own server. */
-function setDraining({ db }: LeaveDeps, { id }: { id: string }, isDraining: boolean) {
+function setDraining(
+  { db }: LeaveDeps,
+  { id, nodeId }: { id: string; nodeId: string },
+  isDraining: boolean,
+) {
+  if (!nodeId)
+    throw new AppError(
+      'conflict',
+      'It isn’t in the swarm of Davit’s server. Remove it and add it again.',
+    )
   if (id === firstServer) throw new AppError('conflict', 'Davit’s own server can’t be drained.')
   updateServer(db, id, { isDraining })
 }
@@ -142,7 +151,19 @@ export const server = resource({
       users={listUsers(db, row.id)}
     />
   ),
-  row: ({ id, name, address, engine, cpus, memoryMb, labels, state, isDraining, lastSeenAt }) => ({
+  row: ({
+    id,
+    name,
+    address,
+    nodeId,
+    engine,
+    cpus,
+    memoryMb,
+    labels,
+    state,
+    isDraining,
+    lastSeenAt,
+  }) => ({
     name,
     href: `/settings/servers/${id}`,
     isKept: id === firstServer,
@@ -151,6 +172,7 @@ export const server = resource({
     facts: [
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       id === firstServer && 'Davit runs here',
+      id !== firstServer && !nodeId && 'not in this swarm: remove it and add it again',
       address,
       `Docker ${engine}`,
       counted(cpus, 'processor'),

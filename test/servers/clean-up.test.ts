@@ -57,7 +57,7 @@ test('an image that a container elsewhere runs from stays on every server', asyn
 
 test('a server that goes away is named, and holds up no other', async () => {
   const f = await three()
-  await f.docker.removeImage(old) // with which its copies would go
+  await f.deps.docker.removeImage(old) // with which its copies would go
   const second = f.deps.engines.of({ serverId: serverId(2) })
   second.diskUse = () =>
     Promise.reject(new Failure('engine_unreachable', 'It has no power.', 'Wait.'))
@@ -72,7 +72,7 @@ test('the daily clean-up leaves out servers whose disk has room', async () => {
     { ...disk, used: 10 },
     { ...disk, used: 90 },
   ])
-  await f.docker.removeImage(old) // with which its copies would go
+  await f.deps.docker.removeImage(old) // with which its copies would go
   saveSchedule(f.db, { enabled: true, what: ['images'], hour: 0, threshold: 50 })
   const now = new Date(Date.now() + 60_000)
   expect(await runIfDue(f.deps, now)).toBe(true)

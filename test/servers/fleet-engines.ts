@@ -36,6 +36,10 @@ export function connect(engine: FakeEngine): Docker {
       return { ...counters, ...cpu, readAt: new Date(), memory: 12 * 2 ** 20, pids: 3 }
     },
     whyUncapped: async () => null,
+    swarmState: async () => ({
+      ...{ engineId: engine.serverId, hostname: 'server1', isMember: true, isManager: true },
+      ...{ nodeId: 'node1', address: '10.1.0.1', hasOverlay: true, hasLiveRestore: false },
+    }),
   }
   return Object.assign(fakeDocker(engine, atOnce), daily)
 }

@@ -10,7 +10,7 @@ type State = Awaited<ReturnType<Docker['swarmState']>>
 type Info = Awaited<ReturnType<Docker['info']>>
 
 /** What each of a machine's calls changed, in order, and where its next call fails. */
-class Machine {
+export class Machine {
   calls: string[] = []
   failing = ''
   info: Partial<Info> = {}
