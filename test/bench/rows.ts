@@ -11,6 +11,7 @@ import { benchDeploymentReaders } from './deployment-readers.ts'
 import { benchEdgeMemory } from './edge-memory.ts'
 import { benchEdge } from './edge.ts'
 import { benchGoingBack } from './going-back.ts'
+import { benchJoined } from './joined.ts'
 import { benchLinks } from './links.ts'
 import { benchMemory } from './memory.ts'
 import type { Row } from './ratio.ts'
@@ -65,6 +66,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       'stalled-viewers': (directory, executable) => benchStalledViewers(directory, [executable]),
       services: benchServices,
       servers: benchServers,
+      joined: benchJoined,
       links: benchLinks,
       terminal: benchTerminal,
       backups: benchBackups,

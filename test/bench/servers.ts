@@ -10,13 +10,13 @@ const simulated = `${size.servers} simulated servers, ${size.apps * size.replica
 
 /** Loads of a page for one figure, and how many figures. */
 const loads = 20
-const rounds = 5
+const rounds = 3
 
 /** Milliseconds in which a page begins, and MiB. */
 const aims = { page: 150, memory: 150 }
 
 /** Milliseconds in which nobody asks anything. */
-const restTime = 30_000
+const restTime = 20_000
 
 /** Pages among many servers, and the memory of Davit and the simulated engines in one process. */
 export async function benchServers(directory: string): Promise<Row[]> {
