@@ -14,11 +14,14 @@ const retryAfterMs = 10_000
 /** Milliseconds between two checks of a container that is about to start. */
 const interval = 250
 
+/** Checks in a row. Docker waits longer each time before it restarts one that crashes, up to a minute. */
+const mostChecks = 20
+
 type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId: string }
 
 /**
  * Routes requests to an instance again once it accepts connections, such as one that Docker restarted. Gives
- * up when the container has ended or its health check fails: the next event handles that. `isFree` returns
+ * up when the container has ended, isn’t started soon or fails its health check: the next event handles that. `isFree` returns
  * true while no restart is running, whose gate would decide.
  */
 export async function restoreRouting(
@@ -27,14 +30,17 @@ export async function restoreRouting(
   { expedite, shutdown, isFree }: TaskSignals & { isFree: () => boolean },
 ) {
   const signal = AbortSignal.any([expedite, shutdown])
+  let checks = 0
   try {
     for (;;) {
       const container = await deps.observed.inspect(containerId, { signal })
       if (!container || !mayBeWell(container)) return
       const place = awaited()
       if (!place) return
-      if (container.state !== 'running') await sleep(interval, undefined, { signal })
-      else if (await accepts(place, { timeout: retryAfterMs, signal }))
+      if (container.state !== 'running') {
+        if (++checks > mostChecks) return
+        await sleep(interval, undefined, { signal })
+      } else if (await accepts(place, { timeout: retryAfterMs, signal }))
         return awaited() ? deps.routing.setLive(workload, instance) : undefined
     }
   } catch (error) {

@@ -85,7 +85,7 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
     const [serving] = current
     const instances = rowsOf<Instance>(
       order,
-      `SELECT * FROM instances WHERE release_id = '${serving?.id}' AND state IN ('live', 'stopped')`,
+      `SELECT * FROM instances WHERE release_id = '${serving?.id}' AND state IN ('live', 'stopped', 'unhealthy')`,
     )
     const containers = instances.map((one) => engine.containers.get(one.container_id ?? ''))
     const runs = (container: (typeof containers)[number]) =>
@@ -133,6 +133,7 @@ function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
     const container = engine.containers.get(container_id ?? '')
     const runs = container && ['running', 'restarting'].includes(container.state)
     if (!isStrict && order.schedule.faults.errors > 0) continue
+    if (state === 'unhealthy' && container?.state === 'restarting') continue // without requests, until it stays up
     if (!['live', 'stopped', 'standby'].includes(state)) say(`an instance is ${state} for ever`)
     if (state === 'standby' && container && container.policy.name !== 'no')
       say('a kept container would be started after a reboot')
@@ -233,7 +234,6 @@ function checkBackups({ installation }: Order, say: Say) {
   }
 }
 
-/** Nothing is left of what was deleted. */
 function checkLeftovers(order: Order, say: Say, { isStrict }: Strictness) {
   const { engine, deps } = order.installation
   const ids = (table: string) =>

@@ -64,6 +64,11 @@ const runs: Run[] = asked
         ...{ seed: first, count: 20, kinds: ['shares'] },
         what: `of versions with a share of the requests, from seed ${first} on`,
       },
+      {
+        // an app that crashed for ever was inspected four times a second, until it was started again
+        ...{ seed: [6_100_032, 6_100_346], count: 1, kinds: ['watched'] },
+        what: 'watched, that found a bug',
+      },
       ...[true, false].map((calm): Run => {
         const seed = keptSeeds.filter(({ isCalm }) => isCalm === calm).map(({ seed }) => seed)
         const kinds = calm ? (['calm'] as const) : []
