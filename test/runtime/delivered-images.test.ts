@@ -3,6 +3,7 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { pullFailure } from '../../src/docker/pull-failures.ts'
 import { deliverBuilt } from '../../src/runtime/images/built-images.ts'
+import { deliverImage } from '../../src/runtime/images/deliver-image.ts'
 import { listLiveInstances } from '../../src/runtime/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
@@ -79,6 +80,14 @@ test('a built image is pushed and pulled by its digest with the login of an admi
   expect(s.live()).toMatchObject([{ serverId: second }])
   expect(s.tags(s.engine)).toEqual([s.image])
   expect(s.tags(s.own)).not.toContain(`${s.name}:one`)
+})
+
+test('an image that two apps need on a server at once is brought there once', async () => {
+  const s = await twoServers()
+  const asked = { image: s.image, serverId: second, workload: s.workload, log: () => {} }
+  const { signal } = new AbortController()
+  await Promise.all([1, 2].map(() => deliverImage(s.deps, { ...asked, signal })))
+  expect(s.calls).toHaveLength(2)
 })
 
 test('without a registry, or a login for it, the image is copied, or pushed without one', async () => {

@@ -5,13 +5,19 @@ import { deliverBuilt, isShared } from './built-images.ts'
 import { copyImage } from './copy-image.ts'
 import { pullThere } from './delivery.ts'
 import type { Delivery, DeliveryDeps } from './delivery.ts'
+import { imageLock } from './lock.ts'
 import { getPulled } from './store.ts'
 
 /**
  * Brings an image to another server that is about to run it, unless it is there: from the registry that it was
  * pulled from, or, if it was built, by that of DAVIT_REGISTRY. Else it is copied from Davit’s own server.
  */
-export async function deliverImage(deps: DeliveryDeps, given: Omit<Delivery, 'server'>) {
+export const deliverImage = (deps: DeliveryDeps, given: Omit<Delivery, 'server'>) =>
+  imageLock.names.run(`${given.image} on ${given.serverId}`, given.signal, () =>
+    deliverMissing(deps, given),
+  )
+
+async function deliverMissing(deps: DeliveryDeps, given: Omit<Delivery, 'server'>) {
   const { engines, serverList } = deps
   const { image, serverId, signal } = given
   if (await engines.of({ serverId }).hasImage(image, { signal })) return
