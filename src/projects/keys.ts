@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { makeDeployKey } from '../git/deploy-key.ts'
+import { makeSshKey } from '../platform/ssh-key.ts'
 import type { Keys } from '../git/keys.ts'
 import { credentialOf } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
@@ -9,7 +9,7 @@ import type { Project } from './store.ts'
 
 /** The private key is encrypted. */
 export function newDeployKey(secrets: Secrets, projectId: string) {
-  const { publicKey, privateKey } = makeDeployKey()
+  const { publicKey, privateKey } = makeSshKey()
   return {
     deployKeyPublic: publicKey,
     deployKeyPrivate: secrets.seal(privateKey, `deploy key ${projectId}`),

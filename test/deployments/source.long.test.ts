@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'bu
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeDeployKey } from '../../src/git/deploy-key.ts'
+import { makeSshKey } from '../../src/platform/ssh-key.ts'
 import { addSource, token } from '../git/source.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -147,7 +147,7 @@ test('a repository behind sshd is deployed with the key of the project', async (
     const ada = sendingApp().logIn('ada@example.com')
     const path = makeRepository(join(dir, 'ssh'), 'app.git')
     commitFiles(path, anApp('by key'))
-    sshd.allow(makeDeployKey().publicKey)
+    sshd.allow(makeSshKey().publicKey)
     const { json: project } = await ada.post('/projects', {
       name: 'site',
       repositoryUrl: sshd.urlOf(path),

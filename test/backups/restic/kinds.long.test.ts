@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { makeDeployKey } from '../../../src/git/deploy-key.ts'
+import { makeSshKey } from '../../../src/platform/ssh-key.ts'
 import type { Target } from '../../../src/backups/restic/restic.ts'
 import { startSshServer } from '../../support/ssh-server.ts'
 import { collect, scene, signal, write } from './scene.ts'
@@ -11,7 +11,7 @@ const [rest, address] = await Promise.all([startRest(), hostAddress()])
 const s3 = startS3({ hostname: address })
 const ssh = await startSshServer({ address })
 afterAll(() => Promise.all([s3.stop(), ssh.stop()]).then(() => {}))
-const pair = makeDeployKey()
+const pair = makeSshKey()
 ssh.allow(pair.publicKey)
 const folder = s.folder()
 

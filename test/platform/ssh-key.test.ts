@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeDeployKey } from '../../src/git/deploy-key.ts'
+import { makeSshKey } from '../../src/platform/ssh-key.ts'
 import { connectGit } from '../../src/git/git.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import { type SshServer, startSshServer } from '../support/ssh-server.ts'
@@ -10,7 +10,7 @@ import { type SshServer, startSshServer } from '../support/ssh-server.ts'
 const dir = mkdtempSync(join(tmpdir(), 'davit-ssh-'))
 const repository = makeRepository(dir, 'app.git')
 const commit = commitFiles(repository, { Dockerfile: 'FROM busybox\n' })
-const key = makeDeployKey()
+const key = makeSshKey()
 let server: SshServer
 let turn = 0
 let dataDir: string
@@ -50,7 +50,7 @@ describe('a repository behind sshd', () => {
   })
 
   test('is not fetched with another key, or none', async () => {
-    const error = await failure(makeDeployKey().privateKey)
+    const error = await failure(makeSshKey().privateKey)
     expect(error.code).toBe('authentication')
     expect(error.message).toContain('deploy key')
     expect(readdirSync(join(dataDir, 'git-home', 'keys'))).toEqual([])
@@ -95,5 +95,5 @@ test('a key pair is one that OpenSSH reads, and no two are the same', () => {
   const { exitCode, stdout } = Bun.spawnSync(['ssh-keygen', '-y', '-P', '', '-f', path])
   expect(exitCode).toBe(0)
   expect(stdout.toString().trim()).toBe(key.publicKey)
-  expect(makeDeployKey().publicKey).not.toBe(key.publicKey)
+  expect(makeSshKey().publicKey).not.toBe(key.publicKey)
 })

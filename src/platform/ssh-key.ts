@@ -1,13 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
-export type DeployKey = {
+export type SshKey = {
   /** One line, as the settings of a repository expect it. */
   publicKey: string
   /** In OpenSSH's format, without a passphrase. */
   privateKey: string
 }
 
-export function makeDeployKey(): DeployKey {
+export function makeSshKey(): SshKey {
   const pair = generateKeyPairSync('ed25519')
   const jwk = pair.privateKey.export({ format: 'jwk' })
   const open = Buffer.from(jwk.x!, 'base64url')
