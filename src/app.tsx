@@ -6,6 +6,7 @@ import { deviceAnswerRoutes, deviceLoginRoutes } from './accounts/device-login-r
 import { invite } from './accounts/invite.tsx'
 import { forgottenRoutes } from './accounts/forgotten-routes.tsx'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
+import { countTry } from './accounts/throttle.ts'
 import { profileRoutes } from './accounts/profile-routes.tsx'
 import { apiToken } from './accounts/api-token.tsx'
 import { activityRoutes } from './admin/activity-routes.tsx'
@@ -60,6 +61,7 @@ import { projectMap, mapRoutes } from './map/routes.tsx'
 import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
+import { serverJoinRoutes } from './servers/join-routes.ts'
 import { server } from './servers/server.tsx'
 import { serviceRoutes } from './services/routes.tsx'
 import { askFirst } from './web/ask-first.tsx'
@@ -91,6 +93,8 @@ export function createApp(deps: Deps) {
   app.route('/', forgottenRoutes(deps))
   app.route('/', oauthRoutes(deps))
   app.route('/', deviceLoginRoutes(deps))
+  const tryCode = (address: string) => countTry(deps.db, { email: 'server code', address })
+  app.route('/', serverJoinRoutes({ ...deps, countTry: tryCode }))
 
   app.use(requireUser(deps)) // before the checks, so that a form of an expired session redirects to the login
   app.route('/', uploadRoutes(deps)) // before the checks, which would read its body

@@ -126,7 +126,7 @@ const deadline = (seconds: number) => {
 const longTimeout = 55
 
 /** What it stores is tried out first, elsewhere; a server also joins the swarm, or leaves. */
-const isLong = /^\/settings\/(targets|channels|servers)\b/
+const isLong = /^\/(settings\/(targets|channels|servers)\b|auth\/join$)/
 
 /** It has a limit of its own: without a byte for too long it ends. */
 const isUpload = /^\/projects\/[^/]+\/uploads$/

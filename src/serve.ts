@@ -40,6 +40,7 @@ import { keepFreezes } from './deployments/keep-freezes.ts'
 import { keepPlanned } from './deployments/planned.ts'
 import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
+import { endLeftSwarm } from './servers/swarm.ts'
 import { services } from './services/observe.ts'
 import { serviceJobs } from './services/state.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
@@ -103,6 +104,7 @@ export async function serve(config: Config) {
     (signal) => deps.edge.run({ signal }),
     (signal) => watchEdge(deps, { signal }),
     (signal) => sampleUsage(deps, { signal }),
+    (signal) => endLeftSwarm(deps, { signal }),
     (signal) => deps.server.run(deps.scheduler, { signal }),
     (signal) => deps.serverEngines.keepMeasured(deps.scheduler, { signal }),
     (signal) => deps.certificates.run({ signal }),

@@ -7,7 +7,7 @@ import { emptyDraft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { TextField } from '../web/fields-view.tsx'
-import { line } from '../web/fields.ts'
+import { line, typedCode } from '../web/fields.ts'
 import { Button, Form, PostForm } from '../web/form.tsx'
 import { input } from '../web/input.ts'
 import { query } from '../web/query.ts'
@@ -33,15 +33,7 @@ const path = '/settings/device'
 const startForm = z.object({ name: line('a name of the computer', { max: 60 }) })
 const secretForm = z.object({ secret: line('the secret of the login', { max: 100 }) })
 
-/** As it is shown, however it is typed. */
-const code = line('the code that the terminal shows', { max: 40 }).transform(
-  (text) =>
-    text
-      .toUpperCase()
-      .replace(/[^A-Z2-7]/g, '')
-      .match(/.{1,4}/g)
-      ?.join('-') ?? '',
-)
+const code = typedCode('the code that the terminal shows')
 
 const answerForm = z.object({
   code,

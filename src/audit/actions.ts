@@ -31,6 +31,8 @@ export const actions = {
   'registry.changed': 'changed the login of the registry',
   'registry.removed': 'removed the registry',
   'server.added': 'added the server',
+  'server.expected': 'made a code for a server',
+  'server.changed': 'changed the server',
   'server.drain': 'drained the server',
   'server.activate': 'activated the server',
   'server.removed': 'removed the server',

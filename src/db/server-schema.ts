@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { owner } from './account-schema.ts'
 import { createdAt, flag, id, time } from './columns.ts'
 
 /** Empty with one server: that of Davit itself is stored when another one joins. */
@@ -28,4 +29,25 @@ export const servers = sqliteTable('servers', {
   createdAt: createdAt(),
 })
 
-export type ServerRole = 'apps' | 'builds' | 'edge'
+export const serverRoles = ['apps', 'builds', 'edge'] as const
+
+export type ServerRole = (typeof serverRoles)[number]
+
+/** For servers that are expected to join by a command, with what an admin chose for them. */
+export const joinCodes = sqliteTable('join_codes', {
+  id: id(),
+  codeHash: text().notNull().unique(),
+  name: text().notNull(),
+  /** Null for the one by which the server reaches Davit’s. */
+  address: text(),
+  roles: text({ mode: 'json' }).$type<ServerRole[]>().notNull(),
+  labels: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+  /** The key by which Davit is to reach it; the private one is sealed, the other is sent there. */
+  privateKey: text().notNull(),
+  publicKey: text().notNull(),
+  createdBy: owner(),
+  createdAt: createdAt(),
+  expiresAt: time().notNull(),
+  /** When the join began that it was used for. */
+  usedAt: time(),
+})

@@ -52,6 +52,7 @@ export {
   listNodes,
   removeNode,
   swarmCertificates,
+  swarmLabels,
   swarmState,
   workerToken,
 } from './swarm.ts'

@@ -11,6 +11,9 @@ const keys = {
   serviceId: 'davit.service',
 }
 
+/** On everything that an installation made, with its id. */
+export const instanceLabel = keys.instanceId
+
 /** Names the component of a container in its workload's release. */
 export const partLabel = 'davit.part'
 

@@ -34,8 +34,23 @@ const listening = (address: string) => ({
   DataPathAddr: address,
 })
 
-export const beginSwarm = (engine: Engine, { address, signal }: { address: string } & Abortable) =>
-  engine.request<string>('POST', '/swarm/init', { body: listening(address), signal })
+export const beginSwarm = (
+  engine: Engine,
+  { address, labels, signal }: { address: string; labels: Record<string, string> } & Abortable,
+) => {
+  const body = { ...listening(address), Spec: { Labels: labels } }
+  return engine.request<string>('POST', '/swarm/init', { body, signal })
+}
+
+/** Of the swarm that this engine manages. */
+export async function swarmLabels(engine: Engine, { signal }: Abortable = {}) {
+  const { Spec } = await engine.request<{ Spec: { Labels: Record<string, string> | null } }>(
+    'GET',
+    '/swarm',
+    { signal },
+  )
+  return Spec.Labels ?? {}
+}
 
 /** Lets a member into the swarm of a manager, as a worker. */
 export async function joinSwarm(

@@ -24,6 +24,8 @@ export const limits = {
   channels: 50,
   /** Open invitations by one admin. */
   invites: 100,
+  /** Open ones, of all admins. */
+  joinCodes: 50,
   /** Waiting deployments. A push beyond them stays in the inbox and can be deployed from there. */
   deployments: 100,
   /** Of one environment, and of those how many a davit.yaml may have. */
@@ -90,6 +92,7 @@ const said: Record<Limited, string> = {
   targets: 'You have % backup targets, the maximum. Remove one first.',
   channels: 'You have % channels, the maximum. Remove one first.',
   invites: 'You have % open invitations, the maximum. Revoke one first.',
+  joinCodes: 'There are % open codes for servers, the maximum. Wait until some have expired.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',
   freezes: 'This environment has % freezes, the maximum. Remove one first.',

@@ -6,6 +6,7 @@ import type { Crumb } from '../web/components.tsx'
 import { InDialog, Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import {
+  FoldedFields,
   kindLook,
   kindOf,
   looksOf,
@@ -36,6 +37,12 @@ export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Pr
   const values = { ...row?.stored }
   for (const name of sealed) delete values[name]
   const isKept = { isKept: true, placeholder: '••••••••', hint: 'Leave empty to keep it.' }
+  const shown = looksOf(object).filter(([name]) => !(kind && name === 'kind'))
+  const namesOf = (title: string | undefined) =>
+    shown.flatMap(([name, { group }]) => (group === title ? [name] : []))
+  const groups = [...new Set(shown.flatMap(([, { group }]) => group ?? []))]
+  const more = row ? Object.fromEntries(sealed.map((name) => [name, isKept])) : {}
+  const fields = { schema: object, values, more }
   return (
     <ModalForm
       title={row ? ['Edit ', <bdi>{row.name}</bdi>] : `New ${noun}`}
@@ -46,13 +53,10 @@ export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Pr
     >
       {kind && !row && <Kinds {...{ at, schema, kind }} isAdmin={form.isAdmin} />}
       {kind && <input type="hidden" name="kind" value={kind} />}
-      <SchemaFields
-        {...{ values }}
-        schema={object}
-        names={looksOf(object).flatMap(([name]) => (kind && name === 'kind' ? [] : [name]))}
-        more={row ? Object.fromEntries(sealed.map((name) => [name, isKept])) : {}}
-        autofocus
-      />
+      <SchemaFields {...fields} names={namesOf(undefined)} autofocus />
+      {groups.map((title) => (
+        <FoldedFields {...fields} {...{ title }} names={namesOf(title)} draft={form.draft} />
+      ))}
       {form.more}
     </ModalForm>
   )

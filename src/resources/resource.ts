@@ -16,7 +16,9 @@ import type { Row } from './list.tsx'
 import type { ResourceTable } from './store.ts'
 
 export type Creation = {
-  id: string
+  /** Null for what is only expected, such as a server that has yet to join: it has a name, and no row. */
+  id: string | null
+  name?: string
   /** JSON that is only available now, such as a secret. */
   extra?: object
   dialog?: () => JSX.Element
@@ -134,6 +136,8 @@ export type Resource<
     note?: string
   }
   change?: {
+    /** What of it can be changed, if that isn’t the form that creates one. */
+    form?: () => ZodType
     submit?: string
     note?: string
     /** Stored values that its form shows in another way. */

@@ -58,24 +58,26 @@ export function resourceRoutes<
     await next()
   })
   const form = create.form?.(deps)
+  const changeForm = change && (change.form?.() ?? form)
   const routes = factory.createApp()
   if (form)
     routes
       .get(`${path}/new`, guard, (c) => show(c, formOf(c, emptyDraft)))
       .post(path, guard, ownFirst, input(form, formOf), created)
   else routes.post(path, guard, ownFirst, created)
-  if (form && change)
+  if (changeForm)
     routes
       .get(`${ofOne}/edit`, guard, (c) => show(c, formOf(c, emptyDraft, find(c))))
       .put(
         ofOne,
         guard,
         ownFirst,
-        input(form, (c, draft) => formOf(c, draft, find(c)), {
-          sent: partial(form),
+        input(changeForm, (c, draft) => formOf(c, draft, find(c)), {
+          sent: partial(changeForm),
           complete(c, data) {
             c.set('sent', data)
-            return completed(resource, { secrets, form, row: find(c), isForm: !isJson(c) }, data)
+            const how = { secrets, form: changeForm, row: find(c), isForm: !isJson(c) }
+            return completed(resource, how, data)
           },
         }),
         changed,
@@ -102,19 +104,16 @@ export function resourceRoutes<
     const made = await (create.make ?? makeRow)(deps, c, c.get('input'))
     resource.stored?.(deps)
     const { extra, once } = made
-    const row = find(c, made.id)
+    const row = made.id === null ? null : find(c, made.id)
+    const name = row ? nameOf(c, row) : made.name!
     const note = once && (() => <ShownSecret {...once} />)
     const dialog =
       made.dialog ??
-      (form &&
-        once &&
-        (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={nameOf(c, row)} />))
-    audit(c, eventOf(past[create.verb]), {
-      object: auditOf(c, row),
-      ...(create.details && { details: create.details(row) }),
-    })
+      (form && once && (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={name} />))
+    const details = row && create.details && { details: create.details(row) }
+    if (row) audit(c, eventOf(past[create.verb]), { object: auditOf(c, row), ...details })
     if (note) showsSecret(c)
-    const json = () => ({ ...jsonOf(row), ...extra })
+    const json = () => ({ ...(row && jsonOf(row)), ...extra })
     const isDialog = dialog && clientOf(c) === 'partial'
     if (isDialog || (note && clientOf(c) !== 'program')) {
       const partial = () => (
@@ -126,9 +125,10 @@ export function resourceRoutes<
       const view = list(c, firstPage, { note })
       return show(c, isDialog ? { ...view, partial } : view)
     }
-    const location = `${pathIn(c)}/${made.id}`
-    const to = dialog ? location : pathIn(c)
-    return moveOn(c, { to, location, created: true, said: saidOf(create.verb), json })
+    const at = pathIn(c)
+    const location = row ? `${at}/${row.id}` : at
+    const done = { location, created: true, said: saidOf(create.verb), json }
+    return moveOn(c, { ...done, to: dialog ? location : at })
   }
 
   async function makeRow(_: Deps, c: Context<Env>, input: z.output<Form>): Promise<Creation> {
@@ -143,12 +143,8 @@ export function resourceRoutes<
     changeOwned(deps, resource, { id: before.id, ownerId: ownerOf(c), values })
     resource.stored?.(deps)
     const after = find(c)
-    const names = changedFields(resource, { before, after, sent: c.get('sent') })
-    if (names.length > 0)
-      audit(c, eventOf('changed'), {
-        object: auditOf(c, after),
-        details: { changes: names.join(', ') },
-      })
+    const changes = changedFields(resource, { before, after, sent: c.get('sent') }).join(', ')
+    if (changes) audit(c, eventOf('changed'), { object: auditOf(c, after), details: { changes } })
     return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
   }
 
@@ -179,12 +175,9 @@ export function resourceRoutes<
     resource.stored?.(deps)
     audit(c, eventOf(past[remove.verb]), { object: auditOf(c, row) })
     const view = list(c, firstPage)
-    const done = { to, said: saidOf(remove.verb) }
-    const left = () => (remove.lists ? view.json() : {})
+    const done = { to, said: saidOf(remove.verb), json: () => (remove.lists ? view.json() : {}) }
     const isElsewhere = c.req.header('HX-Target') === 'main#main' // a form of another page
-    return remove.users || isElsewhere
-      ? moveOn(c, { ...done, json: left })
-      : showSaved(c, { ...view, ...done, json: left })
+    return remove.users || isElsewhere ? moveOn(c, done) : showSaved(c, { ...view, ...done })
   }
 
   function ownerOf(c: Context, { isChange = false } = {}) {
@@ -254,7 +247,14 @@ export function resourceRoutes<
       title: row ? `Edit ${nameOf(c, row)}` : `New ${noun}`,
       page: () => (
         <ResourceForm
-          {...{ noun, draft, sealed, kind, schema: form!, more: create.more?.(deps, c, row) }}
+          {...{
+            noun,
+            draft,
+            sealed,
+            kind,
+            schema: row ? changeForm! : form!,
+            more: create.more?.(deps, c, row),
+          }}
           at={crumb(c)}
           isAdmin={userOf(c).role === 'admin'}
           row={row && { name: nameOf(c, row), stored: { ...row, ...change!.shown?.(row) } }}

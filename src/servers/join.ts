@@ -1,28 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
+import type { ServerRole } from '../db/schema.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, Failure, invalidField } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { firstServer } from '../platform/root.ts'
-import type { ServerEngines } from './server-engines.ts'
-import {
-  deleteServer,
-  factsOf,
-  getServer,
-  insertServer,
-  listServers,
-  updateServer,
-} from './store.ts'
-
-export type JoinDeps = {
-  db: Db
-  docker: Docker
-  config: Pick<Config, 'clusterAddress'>
-  serverEngines: ServerEngines
-}
+import { whyApart, whyOtherMachine, whyUnfit } from './judge.ts'
+import { factsOf, insertServer, listServers } from './store.ts'
+import { ensureSwarm, isOurs } from './swarm.ts'
+import type { SwarmDeps, SwarmState } from './swarm.ts'
 
 export type Joining = {
   name: string
@@ -31,6 +18,7 @@ export type Joining = {
   sshPort?: number | null | undefined
   sshKey: string
   hostKey: string
+  roles: ServerRole[]
   labels: Record<string, string>
 }
 
@@ -41,24 +29,18 @@ const lookEvery = 250
 const openPorts =
   'Check that ports 2377 (TCP), 7946 (TCP and UDP) and 4789 (UDP) are open between both servers.'
 
-/** Seconds by which two clocks may differ: certificates and logs depend on them. */
-const clockTolerance = 30
-
-/** The first version whose Swarm has no known fault that Davit would meet. */
-const oldestDocker = 25
-
 export const whyNoServers = ({ clusterAddress }: Pick<Config, 'clusterAddress'>) =>
   clusterAddress
     ? null
     : 'A second server helps when memory or processors of this one aren’t enough. To add one, set DAVIT_CLUSTER_ADDRESS to the address at which it reaches this one, and restart Davit.'
 
 /** Lets a server join over ssh. All checks come before the first change; what fails later is undone. */
-export async function joinServer(deps: JoinDeps, joining: Joining, signal: AbortSignal) {
+export async function joinServer(deps: SwarmDeps, joining: Joining, signal: AbortSignal) {
   const { db, docker, config, serverEngines } = deps
   const off = whyNoServers(config)
   if (off) throw new AppError('conflict', off)
   using _ = await serverEngines.turn.acquire(signal)
-  const { name, address, labels, sshUser, sshPort, sshKey, hostKey } = joining
+  const { name, address, roles, labels, sshUser, sshPort, sshKey, hostKey } = joining
   const own = await docker.swarmState({ signal })
   refuseKnown(deps, joining, own.hostname)
   const id = newId()
@@ -77,7 +59,17 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
     const { nodeId } = await there.swarmState()
     undo.defer(async () => void (await docker.removeNode(nodeId)))
     await untilReady(docker, nodeId)
-    const row = { ...factsOf(info), nodeId, id, name, address, labels, ssh, hostKey: login.hostKey }
+    const row = {
+      ...factsOf(info),
+      nodeId,
+      id,
+      name,
+      address,
+      roles,
+      labels,
+      ssh,
+      hostKey: login.hostKey,
+    }
     const privateKey = serverEngines.seal(id, sshKey)
     serverEngines.open(insertServer(db, { ...row, privateKey, lastSeenAt: new Date() }))
     return id
@@ -91,22 +83,24 @@ export async function joinServer(deps: JoinDeps, joining: Joining, signal: Abort
   }
 }
 
-type SwarmState = Awaited<ReturnType<Docker['swarmState']>>
+type Named = { name: string; address: string | null }
 
-function refuseKnown({ db, config }: JoinDeps, { name, address }: Joining, hostname: string) {
+/** Throws for a name or an address that another server has. */
+export function refuseKnown({ db, config }: SwarmDeps, { name, address }: Named, hostname: string) {
   const others = listServers(db)
   if ([hostname, ...others.map((one) => one.name)].includes(name))
     throw conflictField('name', 'There is a server of that name.')
-  if ([config.clusterAddress, ...others.map((one) => one.address)].includes(address))
+  if (address && [config.clusterAddress, ...others.map((one) => one.address)].includes(address))
     throw conflictField('address', 'There is a server at that address.')
 }
 
 /** Throws for what would not work, before anything is changed there. */
 async function examine(
-  { db, docker }: JoinDeps,
+  deps: SwarmDeps,
   { there, own }: { there: Docker; own: SwarmState },
   signal: AbortSignal,
 ) {
+  const { db, docker } = deps
   if (own.isMember && !own.isManager)
     throw new AppError('conflict', 'Davit’s own Docker is in a swarm that it doesn’t manage.')
   if (own.hasLiveRestore)
@@ -123,27 +117,14 @@ async function examine(
   }
   if (state.engineId === own.engineId)
     refuse('leads to the Docker that Davit itself uses, or to a copy of it.')
-  if (Number.parseInt(info.version) < oldestDocker)
-    refuse(`has Docker ${info.version}, but needs ${oldestDocker} or newer.`)
-  if (info.rootless) refuse('has a rootless Docker, which can’t join.')
-  if (info.arch !== machine.arch)
-    refuse(
-      `is a machine of ${info.arch}, which can’t run images that are built here for ${machine.arch}.`,
-    )
-  if (!state.hasOverlay) refuse('has a Docker without overlay networks.')
-  if (state.hasLiveRestore)
-    refuse('has live-restore in Docker’s daemon.json, which a swarm excludes.')
-  const apart = Math.abs(info.time.getTime() - Date.now()) / 1000
-  if (apart > clockTolerance)
-    refuse(
-      `has a clock that differs by ${Math.round(apart)} s. Let both servers get the time (NTP).`,
-    )
+  const [unfit] = whyUnfit({ info, state })
+  const why = unfit ?? whyOtherMachine(info.arch, machine.arch) ?? whyApart(info.time)
+  if (why) refuse(why)
   if (state.isMember) {
     const known = listServers(db).find(({ nodeId }) => nodeId === state.nodeId)
     if (known) refuse(`leads to the server ${known.name}, which has joined.`)
     // one that no row has, in a swarm that only Davit lets others into: it was killed while that one joined
-    const isOurs = own.isManager && getServer(db, firstServer)?.hasBegunSwarm
-    const isLeft = isOurs && (await docker.getNode(state.nodeId, { signal }))
+    const isLeft = (await isOurs(deps, own)) && (await docker.getNode(state.nodeId, { signal }))
     if (!isLeft) refuse('is in a swarm already. Run `docker swarm leave` there first.')
     await there.leaveSwarm()
     await docker.removeNode(state.nodeId)
@@ -165,26 +146,6 @@ function refusalOf(error: unknown) {
     'address',
     `${error.message} The user must be able to run \`docker version\` there.`,
   )
-}
-
-/** The swarm of Davit’s own server, which is begun with the first other one. */
-async function ensureSwarm(
-  { db, docker, config }: JoinDeps,
-  own: SwarmState,
-  undo: AsyncDisposableStack,
-) {
-  const hasBegunSwarm = !own.isMember
-  if (hasBegunSwarm) {
-    await docker.beginSwarm({ address: config.clusterAddress! })
-    undo.defer(() => docker.leaveSwarm())
-  }
-  const { nodeId, hostname, address } = hasBegunSwarm ? await docker.swarmState() : own
-  if (!getServer(db, firstServer)) {
-    const row = { id: firstServer, name: hostname, address: config.clusterAddress! }
-    insertServer(db, { ...row, ...factsOf(await docker.info()), nodeId, hasBegunSwarm })
-    undo.defer(async () => void deleteServer(db, firstServer))
-  } else if (hasBegunSwarm) updateServer(db, firstServer, { nodeId, hasBegunSwarm })
-  return { address }
 }
 
 async function untilReady(docker: Docker, nodeId: string) {

@@ -2,13 +2,12 @@ import { labelFilter } from '../docker/labels.ts'
 import type { Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
-import type { JoinDeps } from './join.ts'
-import { deleteServer, listServers } from './store.ts'
 import type { Server } from './store.ts'
+import { endLoneSwarm } from './swarm.ts'
+import type { SwarmDeps } from './swarm.ts'
 
-export type LeaveDeps = JoinDeps & {
+export type LeaveDeps = SwarmDeps & {
   engines: Engines
-  instanceId: string
   /** Counts what is on a server as removed. */
   giveUp: (serverId: string) => void
 }
@@ -19,7 +18,7 @@ export async function removeServer(
   server: Pick<Server, 'id' | 'nodeId'>,
   { givesUp }: { givesUp: boolean },
 ) {
-  const { db, docker, engines, instanceId, serverEngines } = deps
+  const { docker, engines, instanceId, serverEngines } = deps
   if (server.id === firstServer) throw new AppError('conflict', 'Davit itself runs on this server.')
   using _ = await serverEngines.turn.acquire()
   const known = engines.all.find(({ serverId }) => serverId === server.id)
@@ -35,8 +34,5 @@ export async function removeServer(
   if (server.nodeId) await docker.removeNode(server.nodeId)
   if (givesUp) deps.giveUp(server.id)
   serverEngines.remove(server)
-  const [own, ...others] = listServers(db)
-  if (!own || others.length > 0) return
-  if (own.hasBegunSwarm) await docker.leaveSwarm()
-  deleteServer(db, own.id)
+  await endLoneSwarm(deps)
 }

@@ -1,94 +1,35 @@
 import { z } from 'zod'
-import { servers } from '../db/schema.ts'
-import { AppError } from '../platform/errors.ts'
+import type { Db } from '../db/index.ts'
+import { serverRoles, servers } from '../db/schema.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { block, line, pairs, whole } from '../web/fields.ts'
-import { field } from '../web/schema-fields.tsx'
+import { requestOrigin } from '../web/own-host.ts'
+import { auditor } from '../audit/record.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
+import { userOf } from '../web/user-of.ts'
+import { componentOf, time } from '../web/operation.ts'
+import { makeCode } from './codes.ts'
+import type { CodeDeps } from './codes.ts'
+import { changeForm, createForm, noBuilds } from './form.ts'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
 import type { ServerUse } from './server-facts.tsx'
 import { ServerDetails } from './server-page.tsx'
-import { countInstances, label, listUsers, stateOf, states, updateServer } from './store.ts'
+import { countInstances, getServer, listUsers, stateOf, states, updateServer } from './store.ts'
 
-const hostAddress = z
-  .ipv4('must be an IPv4 address such as 10.0.0.12.')
-  .refine(
-    (text) => !/^(0|127|22[4-9]|2[3-5]\d)\./.test(text),
-    'must be one that other servers reach.',
-  )
-
-const labelKey = z.string().regex(label.key, 'must have keys of letters, digits, dots and hyphens.')
-const badLabel = 'must have values of letters, digits, dots and hyphens.'
-const hasLabelValues = (labels: Record<string, string>) =>
-  Object.values(labels).every((value) => label.value.test(value))
-
-const form = z.object({
-  /** Accepted as soon as there is a choice. */
-  roles: z.never('can’t be chosen yet: every server runs apps.').optional(),
-  name: field(
-    line('a name', { max: 60 }).regex(
-      /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
-      'must be lower-case letters, digits and hyphens.',
-    ),
-    { label: 'Name', code: true, isNarrow: true },
-  ),
-  address: field(hostAddress, {
-    label: 'Address',
-    placeholder: '10.0.0.12',
-    hint: 'Where this server reaches it, best in a private network.',
-    code: true,
-    isNarrow: true,
-  }),
-  labels: field(pairs(labelKey, { max: 20 }).refine(hasLabelValues, badLabel).default({}), {
-    label: 'Labels',
-    isLong: true,
-    code: true,
-    placeholder: 'zone=east',
-    hint: 'One KEY=value per line, by which environments can be placed.',
-  }),
-  sshUser: field(
-    line('a user', { max: 64 }).regex(
-      /^[A-Za-z0-9_][\w.-]*$/,
-      'must be a user name of letters, digits, dots and hyphens.',
-    ),
-    { label: 'User', hint: 'Of its ssh, who may use Docker.', code: true, isNarrow: true },
-  ),
-  sshPort: field(whole('a port', { min: 1, max: 65_535 }).nullish(), {
-    label: 'Port',
-    hint: 'Leave empty for 22.',
-    inputmode: 'numeric',
-    isNarrow: true,
-  }),
-  sshKey: field(block('a private key', { max: 20_000 }).min(1, 'must be a private key.'), {
-    label: 'Private key',
-    isLong: true,
-    secret: true,
-    code: true,
-    placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
-    hint: 'Of OpenSSH, without a passphrase. Make one for this, and put its public key into the user’s authorized_keys.',
-  }),
-  hostKey: field(
-    line('a host key', { max: 2000 }).regex(
-      /^[\w@.-]+ [A-Za-z0-9+/]+={0,3}( .*)?$/,
-      'must be a type and a key, as in /etc/ssh/ssh_host_ed25519_key.pub.',
-    ),
-    {
-      label: 'Host key',
-      placeholder: 'ssh-ed25519 AAAA…',
-      hint: 'The line in /etc/ssh/ssh_host_ed25519_key.pub there. No other server is trusted with the key above.',
-      code: true,
-    },
-  ),
-})
+type Deps = Omit<LeaveDeps, 'config'> &
+  CodeDeps & {
+    /** What apps and services use there. */
+    useOf: (serverId: string) => ServerUse
+  }
 
 /** Apps without a placement run on Davit’s own server. */
 function setDraining(
-  { db }: LeaveDeps,
+  { db }: Deps,
   { id, nodeId }: { id: string; nodeId: string },
   isDraining: boolean,
 ) {
@@ -101,12 +42,40 @@ function setDraining(
   updateServer(db, id, { isDraining })
 }
 
-type PageDeps = LeaveDeps & {
-  /** What apps and services use there. */
-  useOf: (serverId: string) => ServerUse
+type Change = { address: string; roles: string[] }
+
+/** Builds, apps without a placement and Davit itself need all of Davit’s own server. */
+function refuseChange(db: Db, id: string, { address, roles }: Change) {
+  if (getServer(db, id)?.address !== address)
+    throw invalidField('address', 'can’t be changed. Remove the server, and add it again.')
+  if (id === firstServer && roles.length < serverRoles.length)
+    throw invalidField('roles', 'of Davit’s own server are apps, builds and edge, and stay.')
+  if (id !== firstServer && roles.includes('builds')) throw invalidField('roles', noBuilds)
 }
 
+const joinCode = componentOf('JoinCode', () => ({
+  name: z.string(),
+  code: z.string(),
+  command: z.string(),
+  expiresAt: time,
+}))
+
 const shownState = { ready: 'Ready', draining: 'Draining', away: 'Away' }
+
+const json = rowJson(
+  'Server',
+  servers,
+  ['name', 'address', 'engine', 'cpus', 'memoryMb', 'lastSeenAt'],
+  () => ({
+    /** Bytes of the disk with Docker’s data; null while unknown. */
+    diskFree: z.int().nullable(),
+    state: z.enum(states),
+    roles: z.array(z.enum(serverRoles)),
+    labels: z.record(z.string(), z.string()),
+    /** Containers of apps and services. */
+    instances: z.int(),
+  }),
+)
 
 /** Davit’s own server is listed as soon as there is another. */
 export const server = resource({
@@ -117,27 +86,16 @@ export const server = resource({
   part: 'Administration',
   table: servers,
   adminOnly: true,
-  json: rowJson(
-    'Server',
-    servers,
-    ['name', 'address', 'engine', 'cpus', 'memoryMb', 'lastSeenAt'],
-    () => ({
-      /** Bytes of the disk with Docker’s data; null while unknown. */
-      diskFree: z.int().nullable(),
-      state: z.enum(states),
-      roles: z.array(z.enum(['apps', 'builds', 'edge'])),
-      labels: z.record(z.string(), z.string()),
-      /** Containers of apps and services. */
-      instances: z.int(),
-    }),
-  ),
+  unique: { name: 'There is a server of that name.' },
+  refuse: (db, { id, values }) => refuseChange(db, id, values as Change),
+  json,
   about:
     'The machines whose Docker Davit uses. They are one Docker Swarm as soon as there are two.',
   empty: {
     title: 'One server',
     text: 'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
   },
-  see: ({ db, serverEngines }: PageDeps, row) => ({
+  see: ({ db, serverEngines }: Deps, row) => ({
     ...row,
     state: stateOf(row),
     instances: countInstances(db, row.id),
@@ -186,12 +144,35 @@ export const server = resource({
   }),
   create: {
     verb: 'Add',
-    note: '; it joins at once, over ssh',
-    submit: 'Check and add',
-    form: () => form,
-    off: ({ config }) => whyNoServers(config),
-    make: async (deps, c, input) => ({ id: await joinServer(deps, input, c.req.raw.signal) }),
+    note: '; without a login of ssh it answers with a command and a code for it, by which the server joins',
+    submit: 'Add server',
+    form: () => createForm,
+    schema: () => z.union([json(), joinCode()]),
+    off: ({ config }: Deps) => whyNoServers(config),
+    async make(deps, c, { address = null, sshUser, sshKey, hostKey, ...given }) {
+      const { signal } = c.req.raw
+      if (address && sshUser && sshKey && hostKey)
+        return {
+          id: await joinServer(deps, { ...given, address, sshUser, sshKey, hostKey }, signal),
+        }
+      const { name, roles, labels } = given
+      const { code, row } = await makeCode(deps, { name, address, roles, labels }, userOf(c).id)
+      const origin = requestOrigin(c, deps.config)
+      const isPlain = origin.startsWith('http:')
+      const command = `davit join ${origin} ${code}${isPlain ? ' --insecure' : ''}`
+      const once = { text: command, what: 'the command', says: <HowToJoin /> }
+      const extra = { name, code, command, expiresAt: row.expiresAt }
+      auditor(deps.db)(c, 'server.expected', { details: { name } })
+      return { id: null, name, extra, once }
+    },
     details: ({ address }) => ({ address }),
+  },
+  change: {
+    form: () => changeForm,
+    note: ': name, labels and roles. Without the role apps nothing new is placed there, and what runs stays until its next deployment',
+    shown: ({ labels }) => ({
+      labels: Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+    }),
   },
   acts: {
     drain: {
@@ -225,3 +206,11 @@ export const server = resource({
     run: removeServer,
   },
 })
+
+const HowToJoin = () => (
+  <>
+    Run this as root on the new server, with the executable of Davit and Docker 25 or newer. It
+    works once, within 15 minutes, and is shown only now. It checks the server first, and lists what
+    it changes. <a href="/docs/servers">More about servers</a>
+  </>
+)

@@ -4,6 +4,8 @@ import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
 import { environments, instances, projects, servers, services } from '../db/schema.ts'
 
+export { serverRoles } from '../db/schema.ts'
+
 /** Names and values of a server’s labels, by which environments are placed. */
 export const label = { key: /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/, value: /^[\w.-]{0,63}$/ }
 

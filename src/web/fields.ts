@@ -24,6 +24,17 @@ export const emailAddress = () =>
     .toLowerCase()
     .refine(isAddress, 'must be an e-mail address such as ada@example.com.')
 
+/** A `randomCode` as it is shown, however it is typed. */
+export const typedCode = (what: string) =>
+  line(what, { max: 40 }).transform(
+    (text) =>
+      text
+        .toUpperCase()
+        .replace(/[^A-Z2-7]/g, '')
+        .match(/.{1,4}/g)
+        ?.join('-') ?? '',
+  )
+
 /** Any text, with line breaks and whitespace. */
 export const block = (what: string, { max }: { max: number }) =>
   z

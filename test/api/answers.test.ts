@@ -247,9 +247,9 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
 
   const { items: invites } = (await ada.get('/settings/invites')).json
   await call('DELETE /settings/invites/:id', { path: `/settings/invites/${invites[0].id}` })
-  await joinAndLeave(call)
-  const invite = new URL((await call('POST /settings/invites')).url).searchParams.get('invite')
   const client = t.logIn('bob@example.com')
+  await joinAndLeave(call, client)
+  const invite = new URL((await call('POST /settings/invites')).url).searchParams.get('invite')
   const bob = { email: 'new@example.com', password }
   const user = await call('POST /auth/register', { client, body: { ...bob, invite } })
   await call('POST /auth/login', { client, body: bob })

@@ -44,6 +44,7 @@ const forPeople = [
   'GET /settings/git/:id/edit',
   'GET /settings/registries/new',
   'GET /settings/servers/new',
+  'GET /settings/servers/:id/edit',
   'GET /settings/registries/:id/edit',
   'GET /settings/targets/new',
   'GET /settings/targets/:id/edit',

@@ -2,6 +2,7 @@ import type { Overrides } from '../../src/assemble.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { insertServer } from '../../src/servers/store.ts'
 import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 
 const member = {
   ...{ engineId: 'two', hostname: 'two', isMember: false, isManager: false, nodeId: 'two' },
@@ -19,16 +20,24 @@ export const joinable = (t: () => TestApp): Overrides => ({
   }),
 })
 
-type Call = (route: string, step?: { body?: object; path?: string }) => Promise<{ id: string }>
+type Step = { body?: object; path?: string; client?: TestClient }
 
-export async function joinAndLeave(call: Call) {
+type Call = (route: string, step?: Step) => Promise<{ id: string; code: string }>
+
+export async function joinAndLeave(call: Call, client: TestClient) {
   const key = { sshUser: 'davit', sshKey: 'a key', hostKey: 'ssh-ed25519 AAAA' }
   const body = { name: 'two', address: '10.0.0.2', ...key }
   const { id } = await call('POST /settings/servers', { body })
   const of = `/settings/servers/${id}`
   await call('POST /settings/servers/:id/drain', { path: `${of}/drain` })
   await call('POST /settings/servers/:id/activate', { path: `${of}/activate` })
-  await call('DELETE /settings/servers/:id', { path: `/settings/servers/${id}` })
+  await call('PUT /settings/servers/:id', { path: of, body: { labels: { zone: 'east' } } })
+  await call('DELETE /settings/servers/:id', { path: of })
+  const { code } = await call('POST /settings/servers', { body: { name: 'two' } })
+  const place = { code, address: '10.0.0.2', sshPort: 22, hostKey: key.hostKey }
+  await call('POST /auth/join/check', { client, body: { code } })
+  const joined = await call('POST /auth/join', { client, body: place })
+  await call('DELETE /settings/servers/:id', { path: `/settings/servers/${joined.id}` })
 }
 
 /** Davit's own server, in a swarm of its own; and registries let everyone in. */
@@ -36,6 +45,7 @@ export function ownServer({ db, faults }: TestApp) {
   const own = { ...member, engineId: 'one', hostname: 'one', isMember: true, isManager: true }
   faults.checkRegistry = () => Promise.resolve()
   faults.swarmState = async () => own
+  faults.swarmLabels = async () => ({})
   faults.workerToken = async () => 'token'
   faults.getNode = async () => ({ isReady: true })
   faults.removeNode = async () => true

@@ -16,6 +16,8 @@ export class Machine {
   info: Partial<Info> = {}
   state: State
   nodes = new Map<string, boolean>()
+  /** Of the swarm that it manages. */
+  labels: Record<string, string> = {}
   /** Looks at its members before they are ready. */
   slowness = 0
   unreachable: Error | null = null
@@ -43,12 +45,14 @@ export class Machine {
         return { ...this.state }
       },
       info: async () => ({ ...(await info()), version: '28.5.2', ...this.info }),
-      beginSwarm: async ({ address }) => {
+      beginSwarm: async ({ address, labels }) => {
         this.#change('begin', () => {
+          this.labels = labels
           Object.assign(this.state, { isMember: true, isManager: true, nodeId: 'own', address })
         })
         return 'own'
       },
+      swarmLabels: async () => this.labels,
       workerToken: async () => 'SWMTKN',
       joinSwarm: async ({ address, manager, token }) =>
         this.#change('join', () => {
@@ -57,6 +61,7 @@ export class Machine {
         }),
       leaveSwarm: async () =>
         this.#change('leave', () => {
+          this.labels = {}
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
         }),
       getNode: async (id) =>

@@ -201,6 +201,8 @@ export const ownedRoutes: Record<
   'POST /containers/:id/stop': { id: 'container' },
   'POST /containers/:id/restart': { id: 'container' },
   'GET /settings/servers/:id': 'admin',
+  'GET /settings/servers/:id/edit': 'admin',
+  'PUT /settings/servers/:id': 'admin',
   'POST /settings/servers/:id/drain': 'admin',
   'POST /settings/servers/:id/activate': 'admin',
   'DELETE /settings/servers/:id': 'admin',

@@ -1,0 +1,77 @@
+import type { Config } from '../config.ts'
+import { newId } from '../db/new-id.ts'
+import type { ServerRole } from '../db/schema.ts'
+import { AppError, notFound } from '../platform/errors.ts'
+import { hashToken, randomCode } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { makeSshKey } from '../platform/ssh-key.ts'
+import { claimCode, codeTime, findCode, insertCode, releaseCode } from './code-store.ts'
+import type { JoinCode } from './code-store.ts'
+import { joinServer, refuseKnown, whyNoServers } from './join.ts'
+import type { SwarmDeps } from './swarm.ts'
+
+export type CodeDeps = Omit<SwarmDeps, 'config'> & {
+  secrets: Secrets
+  config: Pick<Config, 'clusterAddress' | 'url'>
+}
+
+type Expected = {
+  name: string
+  address: string | null
+  roles: ServerRole[]
+  labels: Record<string, string>
+}
+
+const sealedFor = (id: string) => `join code ${id}`
+
+/** A server can join by it, once. Only here the code is returned. */
+export async function makeCode(deps: CodeDeps, expected: Expected, createdBy: string) {
+  const { db, config, secrets, docker } = deps
+  const off = whyNoServers(config)
+  if (off) throw new AppError('conflict', off)
+  refuseKnown(deps, expected, (await docker.swarmState()).hostname)
+  const [id, code, key] = [newId(), randomCode(), makeSshKey()]
+  const privateKey = secrets.seal(key.privateKey, sealedFor(id))
+  const expiresAt = new Date(Date.now() + codeTime)
+  const keys = { publicKey: key.publicKey, privateKey }
+  const row = { id, codeHash: hashToken(code), createdBy, expiresAt, ...keys, ...expected }
+  return { code, row: insertCode(db, row) }
+}
+
+/** Throws for an unknown or expired one, and for one that was used by another server than this member. */
+export function openCode({ db }: Pick<CodeDeps, 'db'>, code: string, member?: string): JoinCode {
+  const found = findCode(db, hashToken(code))
+  if (!found) throw notFound('code')
+  if (found.usedAt && found.name === member) return found
+  if (found.usedAt) throw used()
+  if (found.expiresAt <= new Date())
+    throw new AppError('forbidden', 'This code has expired. Make another one in Davit.')
+  return found
+}
+
+const used = () =>
+  new AppError('conflict', 'This code was used. Make another one in Davit for another server.')
+
+/** What a server says of itself. */
+type Joined = { address: string; sshPort: number; hostKey: string }
+
+/** The user of Davit’s ssh there. */
+const sshUser = 'davit'
+
+/** The code counts as used from the beginning, and again as unused when the join failed and was undone. */
+export async function joinByCode(
+  deps: CodeDeps,
+  { code, ...joined }: Joined & { code: JoinCode },
+  signal: AbortSignal,
+) {
+  const { db, secrets } = deps
+  const { id, name, roles, labels, privateKey } = code
+  if (!claimCode(db, id)) throw used()
+  try {
+    const sshKey = secrets.open(privateKey, sealedFor(id))
+    return await joinServer(deps, { ...joined, name, roles, labels, sshUser, sshKey }, signal)
+  } catch (error) {
+    releaseCode(db, id)
+    throw error
+  }
+}

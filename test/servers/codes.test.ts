@@ -1,0 +1,157 @@
+import { expect, setSystemTime, test } from 'bun:test'
+import { listServers } from '../../src/servers/store.ts'
+import type { TestClient } from '../support/client.ts'
+import { twoMachines } from './machines.ts'
+
+/** A code for a second machine, which then joins by it. */
+async function aCode(body: object = {}) {
+  const s = twoMachines()
+  const made = await s.root.post('/settings/servers', {
+    ...{ name: 'two', labels: { zone: 'east' }, roles: ['apps', 'edge'], ...body },
+  })
+  const machine = s.t.logIn('machine@example.com') // its own login means nothing
+  const { code } = made.json
+  return { ...s, made, code, machine, ...calls(machine, code) }
+}
+
+const place = { address: '10.0.0.2', sshPort: 2222, hostKey: 'ssh-ed25519 AAAA' }
+
+const calls = (machine: TestClient, code: string) => ({
+  look: (more: object = {}) => machine.post('/auth/join/check', { code, ...more }),
+  join: (more: object = {}) => machine.post('/auth/join', { code, ...place, ...more }),
+})
+
+const minutes = (count: number) => setSystemTime(Date.now() + count * 60_000)
+
+test('without a login of ssh an admin gets a command with a code, which is stored hashed', async () => {
+  const s = await aCode()
+  const { code, command, name } = s.made.json
+  expect([s.made.status, name]).toEqual([201, 'two'])
+  expect(command).toMatch(/^davit join http:\/\/\S+ (\w{4}-){3}\w{4} --insecure$/)
+  expect(command).toContain(code)
+  const rows = JSON.stringify(s.t.db.$client.query('SELECT * FROM join_codes').all())
+  for (const secret of [code, 'OPENSSH PRIVATE KEY']) expect(rows).not.toContain(secret)
+  expect(listServers(s.t.db)).toEqual([])
+  expect(s.own.calls).toEqual([])
+  const { items } = (await s.root.get('/settings/audit')).json
+  expect(items[0]).toMatchObject({ action: 'server.expected', details: { name: 'two' } })
+  expect(JSON.stringify(items)).not.toContain(code)
+})
+
+test('the page shows the command once, with a button that copies it', async () => {
+  const s = twoMachines()
+  const form = (await s.root.page('/settings/servers/new')).text
+  expect(form).toContain('<summary>Join it over ssh instead</summary>')
+  const fields = { name: 'two', labels: 'zone=east', roles: 'apps' }
+  const shown = await s.root.form('/settings/servers', fields)
+  expect(shown.text).toMatch(/davit join \S+ (\w{4}-){3}\w{4}/)
+  expect(shown.text).toContain('data-copy')
+  expect((await s.root.page('/settings/servers')).text).not.toContain('davit join')
+})
+
+test('a machine joins by the code, with what the admin chose, over ssh with a key of Davit’s own', async () => {
+  const s = await aCode()
+  const looked = await s.look()
+  expect(looked).toMatchObject({ status: 200, json: { name: 'two', hasJoined: false } })
+  expect(looked.json).toMatchObject({ cluster: '10.0.0.1', address: null })
+  expect(looked.json.publicKey).toStartWith('ssh-ed25519 ')
+  expect(looked.text).not.toContain('PRIVATE')
+  expect(s.asked).toEqual([]) // looking changes nothing, and uses nothing up
+
+  const joined = await s.join()
+  expect(joined).toMatchObject({ status: 201, json: { name: 'two' } })
+  expect(s.asked[0]).toMatchObject({ host: 'ssh://davit@10.0.0.2:2222' })
+  const login = (s.asked[0] as { login: { privateKey: string; hostKey: string } }).login
+  expect(login.privateKey).toStartWith('-----BEGIN OPENSSH PRIVATE KEY-----')
+  expect(login.hostKey).toBe('AAAA')
+  expect(listServers(s.t.db)[1]).toMatchObject({
+    ...{ name: 'two', address: '10.0.0.2', labels: { zone: 'east' }, roles: ['apps', 'edge'] },
+  })
+  const { items } = (await s.root.get('/settings/audit')).json
+  expect(items[0]).toMatchObject({ action: 'server.added', object: { name: 'two' } })
+})
+
+test('a code works once; only the server that joined by it is told that it has', async () => {
+  const s = await aCode()
+  await s.join()
+  expect((await s.join()).status).toBe(409)
+  expect((await s.look()).status).toBe(409)
+  expect((await s.look({ nodeId: 'another' })).status).toBe(409)
+  const again = await s.look({ nodeId: 'node 10.0.0.2' })
+  expect(again).toMatchObject({ status: 200, json: { hasJoined: true } })
+  expect(listServers(s.t.db)).toHaveLength(2)
+})
+
+test('two machines with one code: one joins', async () => {
+  const s = await aCode()
+  const answers = await Promise.all([s.join(), s.join()])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
+})
+
+test('a code is over after 15 minutes', async () => {
+  const s = await aCode()
+  try {
+    minutes(14)
+    expect((await s.look()).status).toBe(200)
+    minutes(2)
+    expect((await s.look()).status).toBe(403)
+    expect((await s.join()).status).toBe(403)
+  } finally {
+    setSystemTime()
+  }
+  expect(s.asked).toEqual([])
+})
+
+test('guesses are limited, also those beside a right code', async () => {
+  const s = await aCode()
+  const guess = () => s.look({ code: 'AAAA-AAAA-AAAA-AAAA' })
+  for (let n = 0; n < 5; n++) expect((await guess()).status).toBe(404)
+  expect((await guess()).status).toBe(429)
+  expect((await s.look()).status).toBe(429)
+  expect((await s.join()).status).toBe(429)
+})
+
+test('a join that fails is undone, and its code works again', async () => {
+  const s = await aCode()
+  s.other.failing = 'join'
+  expect((await s.join()).status).toBeGreaterThanOrEqual(500)
+  expect(listServers(s.t.db)).toEqual([])
+  s.other.failing = ''
+  expect((await s.join()).status).toBe(201)
+})
+
+test('a later code for a name replaces the one before', async () => {
+  const s = await aCode()
+  const { code } = (await s.root.post('/settings/servers', { name: 'two' })).json
+  expect((await s.join()).status).toBe(404)
+  expect((await calls(s.machine, code).join()).status).toBe(201)
+})
+
+test('what can’t join is refused before there is a code', async () => {
+  const s = twoMachines()
+  const add = (body: Record<string, unknown>) => s.root.post('/settings/servers', body)
+  expect((await add({ name: 'one' })).json.errors).toMatchObject([{ field: 'name' }])
+  const same = await add({ name: 'two', address: '10.0.0.1' })
+  expect(same.json.errors).toMatchObject([{ field: 'address' }])
+  const builds = await add({ name: 'two', roles: ['builds'] })
+  expect(builds.json.errors).toMatchObject([{ field: 'roles' }])
+  const half = await add({ name: 'two', sshUser: 'davit' })
+  expect(half.json.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual([
+    ...['address', 'hostKey', 'sshKey'],
+  ])
+  const off = twoMachines({ address: '' })
+  expect((await off.root.post('/settings/servers', { name: 'two' })).status).toBe(409)
+})
+
+test('a member can’t make one, and none joins without one', async () => {
+  const s = twoMachines()
+  const member = s.t.logIn('ada@example.com')
+  expect((await member.post('/settings/servers', { name: 'two' })).status).toBe(403)
+  expect((await member.post('/auth/join', place)).status).toBe(422)
+})
+
+test('an admin who is deleted leaves no code', async () => {
+  const s = await aCode()
+  s.t.db.$client.run('DELETE FROM users')
+  expect((await s.join()).status).toBe(404)
+})

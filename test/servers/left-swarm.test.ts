@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { listServers } from '../../src/servers/store.ts'
+import { endLeftSwarm } from '../../src/servers/swarm.ts'
+import { twoMachines } from './machines.ts'
+
+const signal = new AbortController().signal
+
+/** Davit dies at its next call of that kind, as the engine has done what was asked before. */
+function diesAt(s: ReturnType<typeof twoMachines>, call: 'info' | 'leave') {
+  const dead = new Error('killed')
+  const { faults } = s.t
+  if (call === 'info') faults.info = () => Promise.reject(dead)
+  faults.leaveSwarm = () => Promise.reject(dead) // it undoes nothing any more
+  return { starts: () => [delete faults.info, delete faults.leaveSwarm] }
+}
+
+test('a swarm that a killed Davit began is known as its own, and ended at the next start', async () => {
+  const s = twoMachines()
+  const davit = diesAt(s, 'info')
+  await s.add()
+  expect([s.own.state.isManager, listServers(s.t.db)]).toEqual([true, []])
+
+  davit.starts()
+  await endLeftSwarm(s.t.deps, { signal })
+  expect(s.own.state.isMember).toBe(false)
+})
+
+test('a swarm that a killed Davit began is its own for the next join, and ends with the last server', async () => {
+  const s = twoMachines()
+  const davit = diesAt(s, 'info')
+  await s.add()
+  davit.starts()
+  const { id } = (await s.add()).json
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect([s.own.state.isMember, listServers(s.t.db)]).toEqual([false, []])
+})
+
+test('a Davit that is killed while the last server is removed ends the swarm at its next start', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  const davit = diesAt(s, 'leave')
+  await s.root.delete(`/settings/servers/${id}`)
+  expect(listServers(s.t.db)).toHaveLength(1)
+  davit.starts()
+  await endLeftSwarm(s.t.deps, { signal })
+  expect([s.own.state.isMember, listServers(s.t.db)]).toEqual([false, []])
+})
+
+test('a swarm with other servers, or of the operator, isn’t ended', async () => {
+  const s = twoMachines()
+  await s.add()
+  await endLeftSwarm(s.t.deps, { signal })
+  expect(s.own.state.isMember).toBe(true)
+
+  const theirs = twoMachines()
+  Object.assign(theirs.own.state, { isMember: true, isManager: true, nodeId: 'own' })
+  await endLeftSwarm(theirs.t.deps, { signal })
+  expect(theirs.own.state.isMember).toBe(true)
+})
