@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { Places } from './places.ts'
+import { listHeldPorts } from '../runtime/endpoint-store.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
 
 /** Above what most software uses, below the range that Linux uses for outgoing connections. */
@@ -15,14 +16,16 @@ const last = 29_999
  */
 export function freeHostPort(
   { db, config, docker }: { db: Db; config: Config; docker: Pick<Docker, 'remote'> },
-  { publishAddress }: Places,
+  { publishAddress, isElsewhere }: Places,
 ) {
-  const taken = new Set([...ownPorts(config), ...listHostPorts(db), ...listServicePorts(db)])
+  const held = isElsewhere ? listHeldPorts(db) : ownPorts(config)
+  const taken = new Set([...held, ...listHostPorts(db), ...listServicePorts(db)])
   const count = last - first + 1
   const start = Math.floor(Math.random() * count)
   for (let i = 0; i < count; i++) {
     const port = first + ((start + i) % count)
-    if (!taken.has(port) && (docker.remote || canListen(publishAddress, port))) return port
+    if (!taken.has(port) && (docker.remote || isElsewhere || canListen(publishAddress, port)))
+      return port
   }
   throw new AppError('conflict', `All ports from ${first} to ${last} are in use on this server.`)
 }
@@ -41,8 +44,16 @@ export function ownPorts({
 /** Throws when anything but an environment uses the port; storing it detects other environments. */
 export function refuseUsedPort(
   { db, config, docker }: { db: Db; config: Config; docker: Docker },
-  { port, publishAddress }: { port: number; publishAddress: string },
+  {
+    port,
+    publishAddress,
+    isElsewhere,
+  }: { port: number } & Pick<Places, 'publishAddress' | 'isElsewhere'>,
 ) {
+  if (isElsewhere) {
+    if (![...listServicePorts(db), ...listHeldPorts(db)].includes(port)) return
+    throw conflictField('hostPort', `Port ${port} is in use there. Choose another one.`)
+  }
   if (!docker.remote && ownPorts(config).includes(port))
     throw conflictField('hostPort', `Davit itself uses port ${port}. Choose another one.`)
   const isFree = !listServicePorts(db).includes(port)

@@ -4,12 +4,16 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { remoteHost } from '../docker/index.ts'
 import { canonicalHost, isAnyAddress, isLoopback } from '../platform/hosts.ts'
+import { firstServer } from '../platform/root.ts'
+import { getServer } from '../servers/store.ts'
 
 /** Where the ports of apps and services are published, and the host in their addresses. */
 export type Places = Pick<Config, 'publishAddress' | 'url'> & {
   remote: string | null
   /** Explains why apps are only reachable from one machine although the setting says more; null otherwise. */
   note: string | null
+  /** Of another server, whose ports can’t be looked at from here. */
+  isElsewhere?: true
 }
 
 type PanelPlace = Pick<Config, 'publishAddress' | 'url' | 'host' | 'dockerHost'>
@@ -17,9 +21,17 @@ type PanelPlace = Pick<Config, 'publishAddress' | 'url' | 'host' | 'dockerHost'>
 /**
  * Where the ports of one user are published. Cookies are per host, not per port: when the panel isn't on
  * HTTPS and the setting puts both on one host, only admins, who are trusted with the panel, publish there.
+ * Another server is another host: ports are published at its address.
  */
-export function placesOf({ config, db }: { config: Config; db: Db }, ownerId: string): Places {
+export function placesOf(
+  { config, db }: { config: Config; db: Db },
+  ownerId: string,
+  serverId = firstServer,
+): Places {
   const { url, dockerHost } = config
+  const server = serverId === firstServer ? undefined : getServer(db, serverId)
+  if (server)
+    return { publishAddress: server.address, url, remote: null, note: null, isElsewhere: true }
   const isApart = sharesHost(config) && !isAdmin(db, ownerId)
   const publishAddress = isApart ? appsAddress : config.publishAddress
   const remote = remoteHost(dockerHost)

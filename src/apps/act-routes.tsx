@@ -5,6 +5,7 @@ import { liveEnvironment } from '../environments/own-environment.ts'
 import { environmentPath } from '../environments/paths.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { factory } from '../web/factory.ts'
+import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { clientOf, pageBefore } from '../web/client.ts'
 import { awaitOrAccept, moveOn } from '../web/respond.tsx'
 import type { AppJob } from '../environments/app-steps.ts'
@@ -34,8 +35,7 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     })
 
   async function act(c: Context, action: Action, kind: AppJob) {
-    liveEnvironment(deps, c)
-    await deps.docker.info()
+    await refuseWithoutEngine(deps, { environmentId: liveEnvironment(deps, c).environment.id })
     const { environment, project } = liveEnvironment(deps, c)
     const { id, name } = environment
     const job = db.transaction(() => {

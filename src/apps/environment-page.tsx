@@ -4,6 +4,7 @@ import { KeptVersion } from '../deployments/rollback-dialog.tsx'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
 import { environmentPath } from '../environments/paths.ts'
+import { PinFact, PinNote } from '../environments/pin-note.tsx'
 import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
@@ -27,6 +28,7 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           <p dir="auto">{current.errorMessage}</p>
         </Trouble>
       )}
+      <PinNote pin={view.pin} />
       <FailingSchedules {...view} />
       {addresses.domains.length > 0 && <EdgeNote {...addresses} />}
       {!isGoing(view) && <Pending {...view} />}
@@ -108,6 +110,7 @@ const Facts = (view: EnvironmentView) => {
           </Fact>
         </>
       )}
+      <PinFact pin={view.pin} />
       {kept && !isGoing(view) && (
         <Fact name="Version before">
           <KeptVersion deployment={kept} />

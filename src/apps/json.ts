@@ -61,6 +61,8 @@ export const environment = componentOf('Environment', () => ({
       z.object({ labels: z.record(z.string(), z.string()), spread: z.literal('servers') }),
     ])
     .nullable(),
+  /** The server that its volumes are on; null before it has any. */
+  pinnedTo: id.nullable(),
   volumes: z.array(z.string()),
   processes: z.array(
     z.object({
@@ -114,6 +116,7 @@ type ShownApp = {
   planned: Planned | null
   freeze: Freeze | null
   kept: { id: string } | undefined
+  pinnedTo: string | null
 }
 
 /** With its live deployment. */

@@ -34,7 +34,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { refuseFromCode } from '../environments/code-settings.ts'
 import { refuseUnaskable, refuseUnfollowable } from '../environments/followed.ts'
 import { refusePromoted } from '../environments/promotion-store.ts'
-import { refuseUnplaceable, withPlacement } from '../environments/placement.ts'
+import { refuseMove, refuseUnplaceable, withPlacement } from '../environments/placement.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
@@ -117,7 +117,7 @@ export const environmentRoutes = (
           label: freeLabel(db, { ...names, ...config }),
         })
         refuseUnspread(made, deps.edge)
-        refuseUnplaceable(deps, { project, environment: made })
+        refuseUnplaceable(deps, { environment: made })
         setHosts(db, { environmentId: made.id }, { hosts: domains ?? [], config })
         return made
       })
@@ -159,6 +159,7 @@ export const environmentRoutes = (
         refuseFromCode(current, changes)
         refuseUnfollowable(project, changes)
         refuseUnaskable(project, changes)
+        refuseMove(deps, current, changes.placement)
         const places = placesOf(deps, project.ownerId)
         if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
         const { config } = deps
@@ -177,8 +178,7 @@ export const environmentRoutes = (
           })
           if (isMoved || changes.port !== undefined || changes.processes !== undefined)
             refuseUnspread(changed, deps.edge)
-          if (isMoved || changes.placement || changes.volumes)
-            refuseUnplaceable(deps, { project, environment: changed })
+          if (isMoved || changes.placement) refuseUnplaceable(deps, { environment: changed })
           if (domains !== undefined)
             setHosts(db, { environmentId: current.id }, { hosts: domains ?? [], config })
           return changed

@@ -15,13 +15,18 @@ import { linksOf } from '../links/json.ts'
 import { processLabel } from '../logs/log-line.tsx'
 import type { Project } from '../projects/store.ts'
 import { openComponents } from '../runtime/component.ts'
+import { pinnedTo, pinOf } from '../runtime/pins.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { listFailing } from '../schedules/store.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
 
-export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usage'>
+export type ShownDeps = LiveDeps &
+  LinkDeps &
+  AddressDeps &
+  Pick<UsageDeps, 'usage'> &
+  Parameters<typeof pinOf>[0]
 
 /** The address of the running app, else its future one. */
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
@@ -37,6 +42,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     planned: getPlanned(deps.db, environment.id),
     freeze: getNextFreeze(deps.db, environment.id),
     kept: listKept(deps.db, [environment.id]).get(environment.id),
+    pinnedTo: pinnedTo(deps.db, environment.id),
   })
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
@@ -66,6 +72,8 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
       ? findEnvironment(db, { id: environment.promoteFrom, projectId: project.id })
       : null,
     failing: listFailing(db, environment.id),
+    pin: pinOf(deps, environment),
+    pinnedTo: pinnedTo(db, environment.id),
     /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
     /** Only its owner may see its page. */

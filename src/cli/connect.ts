@@ -15,6 +15,7 @@ import {
   addressOfTarget,
   localUrl,
   mainTarget,
+  refuseElsewhere,
   refuseSilent,
   refuseUnreachable,
   serviceNamed,
@@ -53,6 +54,7 @@ export const connect: Command = async (args, env) => {
     const signal = AbortSignal.timeout(engineLimit)
 
     const service = serviceNamed(deps, { name: asked.service, owner: asked.owner ?? null })
+    refuseElsewhere(deps, service)
     await refuseUnreachable(deps, signal)
     const definition = await definitionOf(deps, service)
     const target = askedTarget ?? (await mainTarget(deps, service, { definition, signal }))

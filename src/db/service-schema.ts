@@ -1,7 +1,6 @@
 import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { owner, users } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
-import type { Placement } from './project-schema.ts'
 
 export const serviceStatuses = [
   'pulling',
@@ -28,7 +27,7 @@ export const services = sqliteTable(
     version: text().notNull(),
     status: text({ enum: serviceStatuses }).notNull().default('pulling'),
     /** Null for the server that Davit runs on. Its volumes stay where they are (`workloads.pinnedTo`). */
-    placement: text({ mode: 'json' }).$type<Placement>(),
+    placement: text({ mode: 'json' }).$type<{ server: string }>(),
     /** The Compose file as it was when the instance was created: a changed template changes no instance. */
     compose: text().notNull(),
     /** The sealed values of its variables, as JSON. Generated ones are created once and never change. */

@@ -1,10 +1,13 @@
 import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
+import { unpinFrom } from '../runtime/pin-store.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { isWanted, listInstancesOf, listLiveInstances, updateInstance } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { WorkloadKey } from '../runtime/workload.ts'
+import { moveService } from '../services/store.ts'
 import { getCurrent, moveDeployment } from './store.ts'
 
 type ObserveDeps = RuntimeDeps & { logs: Logs }
@@ -21,17 +24,23 @@ export async function observe(
   if (seen) publishStatus(deps, environmentId)
 }
 
-/** Counts what runs on a server that is lost as removed; its apps can be deployed again. */
+/** Counts what is on a server that is lost as removed, also volumes; it can be started again elsewhere. */
 export function giveUpServer(deps: ObserveDeps, serverId: string) {
   const { db, routing } = deps
-  const lost = listInstancesOf(db, 'app').filter((instance) => instance.serverId === serverId)
+  const lostOf = (kind: WorkloadKey['kind']) =>
+    listInstancesOf(db, kind).filter((instance) => instance.serverId === serverId)
+  const lost = { app: lostOf('app'), service: lostOf('service') }
   db.transaction((tx) => {
-    for (const { id } of lost) updateInstance(tx, id, { state: 'removed' })
+    for (const { id } of [...lost.app, ...lost.service])
+      updateInstance(tx, id, { state: 'removed' })
+    for (const { workloadId: id } of lost.service) moveService(tx, { id, status: 'stopped' })
+    unpinFrom(tx, serverId)
   })
-  for (const id of new Set(lost.map(({ workloadId }) => workloadId))) {
-    routing.route({ id, kind: 'app' })
-    publishStatus(deps, id)
-  }
+  for (const kind of ['app', 'service'] as const)
+    for (const id of new Set(lost[kind].map(({ workloadId }) => workloadId))) {
+      routing.route({ id, kind })
+      if (kind === 'app') publishStatus(deps, id)
+    }
 }
 
 /** Updates the state from the stored states of its containers. */

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { hasPort } from '../environments/processes.ts'
 import type { Environment } from '../environments/store.ts'
 import { addressOf } from '../services/address.ts'
+import { serverOf } from '../services/placement.ts'
 import { listPorts } from '../services/store.ts'
 import type { CertificateKeeper } from './certificate-keeper.ts'
 import { domainsJson, forOwners, leftOut, whyOff } from './json.ts'
@@ -95,7 +96,10 @@ const plain: Omit<Domain, 'host' | 'environmentId'> = {
 
 function portOf(deps: ShownDeps, of: DomainOwner) {
   if (of.kind === 'service')
-    return addressOf(placesOf(deps, of.service.ownerId), listPorts(deps.db, of.service.id))
+    return addressOf(
+      placesOf(deps, of.service.ownerId, serverOf(of.service)),
+      listPorts(deps.db, of.service.id),
+    )
   const { environment, project } = of
   return hasPort(environment) ? urlOn(environment.hostPort, placesOf(deps, project.ownerId)) : null
 }

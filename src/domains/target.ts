@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import { invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { versionedStack } from '../services/definition.ts'
+import { whyUnreached } from '../services/placement.ts'
 import { whyNoTarget } from '../services/ports.ts'
 import type { Target } from '../services/ports.ts'
 import type { Service } from '../services/store.ts'
@@ -16,7 +17,9 @@ export async function checkTarget(
   text: string,
 ): Promise<Target> {
   const asked = parseTarget(text)!
-  const why = whyNoTarget(versionedStack(deps, await definitionOf(deps, service)), asked)
+  const definition = await definitionOf(deps, service)
+  const why =
+    whyNoTarget(versionedStack(deps, definition), asked) ?? whyUnreached(definition, asked)
   if (why) throw invalidField('target', why)
   return asked
 }

@@ -229,7 +229,7 @@ export const environmentForm = z.object({
     label: 'Servers',
     group: 'processes',
     placeholder: 'the one that Davit runs on',
-    hint: 'The name of a server, or labels such as zone=east: its containers are spread over the servers that have them. Not with volumes.',
+    hint: 'The name of a server, or labels such as zone=east: its containers are spread over the servers that have them. With volumes, all are on one.',
     code: true,
     isNarrow: true,
     applies: nextDeployment,

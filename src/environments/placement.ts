@@ -2,10 +2,13 @@ import { z } from 'zod'
 import type { Placement } from '../db/schema.ts'
 import type { Edge } from '../edge/edge.ts'
 import { invalidField } from '../platform/errors.ts'
-import type { Project } from '../projects/store.ts'
+import { hasVolumes, openComponents } from '../runtime/component.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { ServerList } from '../runtime/on-engine.ts'
+import { refuseElsewhere } from '../runtime/pins.ts'
 import { isNamed } from '../runtime/placement.ts'
 import type { Server } from '../runtime/placement.ts'
+import { getLiveRelease } from '../runtime/store.ts'
 import { label } from '../servers/store.ts'
 import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
@@ -75,18 +78,13 @@ function known({ serverList }: Pick<Deps, 'serverList'>, placed: Placement): Pla
   throw invalidField('placement', 'must be labels that a server has.')
 }
 
-type App = { project: Pick<Project, 'composeFile'>; environment: Environment }
+type App = { environment: Environment }
 
 /** What keeps an environment on the server that Davit runs on, and its field; null for nothing. */
-export function whyUnplaceable({ edge }: Pick<Deps, 'edge'>, { project, environment }: App) {
-  const { placement: placed, volumes, portSet } = environment
-  if (!placed) return null
+export function whyUnplaceable({ edge }: Pick<Deps, 'edge'>, { environment }: App) {
+  const { placement: placed, portSet } = environment
+  if (!placed || !hasPort(environment)) return null
   const refused = (field: string, reason: string) => ({ field, reason })
-  if (project.composeFile !== null)
-    return refused('placement', 'isn’t possible for an app of a Compose file.')
-  if (volumes.length > 0)
-    return refused('volumes', 'are on the server that Davit runs on: remove its placement first.')
-  if (!hasPort(environment)) return null
   if (portSet) return refused('hostPort', 'can’t be set beside a placement.')
   if (edge.isOn) return null
   return refused('placement', 'needs an edge, through which requests reach other servers.')
@@ -95,4 +93,16 @@ export function whyUnplaceable({ edge }: Pick<Deps, 'edge'>, { project, environm
 export function refuseUnplaceable(deps: Pick<Deps, 'edge'>, app: App) {
   const why = whyUnplaceable(deps, app)
   if (why) throw invalidField(why.field, why.reason)
+}
+
+/** Throws `conflict` for another placement that isn’t where its volumes are. */
+export function refuseMove(
+  { db, secrets, serverList }: Pick<RuntimeDeps, 'db' | 'secrets' | 'serverList'>,
+  { id, placement: before, volumes }: Environment,
+  after: Placement | null | undefined,
+) {
+  if (after === undefined || Bun.deepEquals(before, after)) return
+  const live = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  if (volumes.length > 0 || hasVolumes(live))
+    refuseElsewhere(serverList, { id, kind: 'app' }, after)
 }

@@ -1,6 +1,7 @@
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { Environment } from '../environments/store.ts'
+import type { Server } from '../runtime/placement.ts'
 import type { Template } from '../services/compose/template.ts'
 import { askedFor } from '../services/compose/values.ts'
 import { FileFields } from '../services/file-fields.tsx'
@@ -110,7 +111,9 @@ const Choice = ({
 type NewLinkProps = Offered & {
   environment: Environment
   /** An existing service, or one to be created with these fields. */
-  of: { service: Service } | { template: string; file: Template; suggestion: string; user: User }
+  of:
+    | { service: Service }
+    | { template: string; file: Template; suggestion: string; user: User; servers: Server[] }
   draft: Draft
 }
 
@@ -150,7 +153,7 @@ export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkP
         <details open={asksForMore(of.file) || hasErrorsIn(draft)}>
           <summary>Settings of the service</summary>
           <div class="form">
-            <FileFields file={of.file} user={of.user} />
+            <FileFields {...of} />
           </div>
         </details>
       )}

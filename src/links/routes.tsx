@@ -27,6 +27,7 @@ import { userOf } from '../web/user-of.ts'
 import { addLink, changeLink, removeLink } from './change.ts'
 import { choicesFor, offeredBy, offeredByNew } from './choices.ts'
 import { linksOf } from './json.ts'
+import { placeable } from '../services/placement.ts'
 import { ChooseService, EditLink, NewLink } from './link-forms.tsx'
 import { LinkList, LinksPage } from './links-page.tsx'
 import { listLinks } from './store.ts'
@@ -139,7 +140,7 @@ export const linkRoutes = (deps: MakeDeps) => {
     if (template) {
       const { file } = await catalogue.open(template)
       const { suggestion, ...offered } = offeredByNew(deps, { template, file, ...key })
-      const of = { template, file, suggestion, user }
+      const of = { template, file, suggestion, user, servers: placeable(deps) }
       return { title, page: () => <NewLink {...{ environment, of, ...offered, draft }} /> }
     }
     const choices = await choicesFor(deps, { catalogue, ...key })

@@ -13,6 +13,7 @@ import { hasPort } from '../environments/processes.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { addressOf } from '../services/address.ts'
 import { servicePath } from '../services/own-service.ts'
+import { serverOf } from '../services/placement.ts'
 import { hostOf } from '../web/components.tsx'
 import { serverNames } from '../runtime/on-engine.ts'
 import type { ServerList } from '../runtime/on-engine.ts'
@@ -148,6 +149,7 @@ function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>)
   const ofHolder = Map.groupBy(names.entries(), ([, domain]) => holderOf(domain))
   const apps = new Map(owned.apps.map((app) => [app.environment.id, app]))
   const ports = Map.groupBy(owned.ports, ({ serviceId }) => serviceId)
+  const placed = new Map(owned.services.map((service) => [service.id, service]))
   return [...holders.values()].flatMap((holder) => {
     const own = [...(ofHolder.get(holder.id) ?? [])]
     const addresses = own.map(([at, domain]) => {
@@ -191,7 +193,9 @@ function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>)
         ...port,
         protocol: protocol === 'udp' ? protocol : ('tcp' as const),
       }))
-      return published.length > 0 ? addressOf(placesOf(deps, ownerId), published) : null
+      return published.length > 0
+        ? addressOf(placesOf(deps, ownerId, serverOf(placed.get(id)!)), published)
+        : null
     }
   }
 }

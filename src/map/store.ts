@@ -18,6 +18,7 @@ export function listOwned(db: Db, ownerId: string) {
       template: services.template,
       version: services.version,
       status: services.status,
+      placement: services.placement,
     })
     .from(services)
     .where(and(eq(services.ownerId, ownerId), isNull(services.deletingAt)))

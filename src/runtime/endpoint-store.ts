@@ -1,7 +1,7 @@
-import { and, desc, eq, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listRows } from '../db/queries.ts'
-import { endpoints, instances, services } from '../db/schema.ts'
+import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
+import { endpoints, instances, servicePorts, services } from '../db/schema.ts'
 import { firstServer } from '../platform/root.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
@@ -86,7 +86,8 @@ export const reservePort = (
 ) =>
   db.transaction((tx) => {
     const network = portsOf(serverId)
-    const held = new Set(listHeld(tx, network).values().map(portIn))
+    const taken = listValues(tx, servicePorts.port)
+    const held = new Set([...listHeld(tx, network).values().map(portIn), ...taken])
     const all = lastPort - firstPort + 1
     const after = portIn(lastAddress(tx, network) ?? `:${firstPort - 1}`) + 1 - firstPort
     for (let tries = 0; tries < all; tries++) {
@@ -97,6 +98,14 @@ export const reservePort = (
     }
     return false
   })
+
+/** Those that are reserved at any server. */
+export const listHeldPorts = (db: Tx) =>
+  listValues(
+    db,
+    endpoints.address,
+    and(like(endpoints.network, portsOf('%')), endpoints.held, isNotNull(endpoints.address)),
+  ).map((address) => portIn(address!))
 
 type OnServerRow = { id: string; serverId: string }
 

@@ -59,7 +59,7 @@ export async function reserveEndpoints(
         continue
       }
       if (isOverlay) await attachHere(run, { network: networkNameOf(other), overlay: network })
-      else if (other.kind === 'service') await rejoin(run, other)
+      if (other.kind === 'service') await rejoin(run, other, network)
       const instances = on.map(({ instance }) => instance)
       const given = await reserveAddresses(run, { network, instances, replaced, signal })
       for (const {
@@ -136,23 +136,25 @@ const isOn = ({ options, joins }: Component, serviceId: string | null) =>
  * Reconnects the apps that belong on a service's network but aren't there, because it was removed after a
  * failed start and recreated. They reach the service with their next attempt.
  */
-async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
-  const { db, engines, docker, signal } = run
-  const network = networkNameOf({ id: serviceId })
-  const apps = listMembers(db, network).filter(({ workloadId }) => workloadId !== serviceId)
-  if (apps.length === 0) return
-  const there = new Set(await docker.listJoined(network, { signal }))
-  for (const { instanceId: id, containerId, serverId } of apps) {
-    if (there.has(containerId!)) continue
-    try {
-      const instances = [{ id, containerId }]
-      const options = { network, instances, replaced: [], signal }
-      const { addresses } = await reserveAddresses(run, options)
-      const address = addresses.get(id)
-      await engines.of({ serverId }).connectNetwork(network, { containerId: containerId!, address })
-    } catch (error) {
-      signal.throwIfAborted()
-      report('an app was not reconnected to a service', error, { service: serviceId, ownerId })
+async function rejoin(run: Run, { id: serviceId, ownerId }: Workload, network: string) {
+  const { db, engines, signal } = run
+  const apps = listMembers(db, network).filter(
+    (app) => app.workloadId !== serviceId && !engines.isAway(app),
+  )
+  for (const [docker, on] of Map.groupBy(apps, (app) => engines.of(app))) {
+    const there = new Set(await docker.listJoined(network, { signal }))
+    for (const { instanceId: id, containerId } of on) {
+      if (there.has(containerId!)) continue
+      try {
+        const instances = [{ id, containerId }]
+        const options = { network, instances, replaced: [], signal }
+        const { addresses } = await reserveAddresses(run, options)
+        const address = addresses.get(id)
+        await docker.connectNetwork(network, { containerId: containerId!, address })
+      } catch (error) {
+        signal.throwIfAborted()
+        report('an app was not reconnected to a service', error, { service: serviceId, ownerId })
+      }
     }
   }
 }

@@ -91,10 +91,12 @@ async function inspectUnchanged(
   const { image } = component.options
   const found = await Promise.all(
     same.map(async (one) => {
-      const [own, container] = await Promise.all([
+      const [there, container] = await Promise.all([
         engines.of(one).inspectImage(image),
         engines.inspect(one),
       ])
+      // under this release’s name it was not copied there yet
+      const own = there ?? (await engines.all[0].inspectImage(image))
       if (!container || container.imageId !== own?.id) return null
       // one that crashes again and again, or is paused, gets another try
       if (mayBeStopped && container.state === 'exited') return container

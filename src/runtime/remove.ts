@@ -138,11 +138,19 @@ export async function stopKept(
   return true
 }
 
-/** Throws while an engine that has something of it doesn't respond, so that a removal is refused before it starts. */
+/** Throws while an engine that has something of it doesn't respond, so that work on it is refused before it starts. */
 export const refuseWithoutEngine = (
   deps: Pick<EngineDeps, 'engines' | 'serverList'>,
   of: Belonging,
-) => Promise.all(enginesFor(deps, of).map((docker) => docker.info()))
+) => Promise.all(holding(deps, of).map((docker) => docker.info()))
+
+const holding = (
+  { engines, serverList }: Pick<EngineDeps, 'engines' | 'serverList'>,
+  of: Belonging,
+) =>
+  [...new Set([engines.all[0].serverId, ...serverList.holding(of)])].map((serverId) =>
+    engines.of({ serverId }),
+  )
 
 /** Throws when a server with containers of it is away. */
 function enginesFor(
@@ -155,7 +163,17 @@ function enginesFor(
 
 const listPresent = (engines: Engines) => engines.all.filter((docker) => !engines.isAway(docker))
 
-/** Returns their names. */
+/** Returns all their names. Throws while a server that may have some doesn’t respond. */
+export async function allVolumesOf(
+  deps: Pick<EngineDeps, 'engines' | 'serverList' | 'instanceId'>,
+  of: Belonging,
+) {
+  const labels = labelFilter(deps.instanceId, of)
+  const found = holding(deps, of).map((docker) => docker.listVolumes({ labels }))
+  return (await Promise.all(found)).flat().map(({ name }) => name)
+}
+
+/** Returns the names of those that can be seen. */
 export async function volumesOf(
   { engines, instanceId }: Pick<EngineDeps, 'engines' | 'instanceId'>,
   of: Belonging,

@@ -10,9 +10,11 @@ import {
   projects,
   servicePorts,
   services,
+  workloads,
 } from '../db/schema.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
+import { getServer } from '../servers/store.ts'
 import { publishedAt } from './endpoint-store.ts'
 import type { InstanceState } from './store.ts'
 import { networkNameOf } from './workload.ts'
@@ -102,28 +104,29 @@ export const countContainers = (db: Db) =>
       .map(({ serverId, containers }) => [serverId, containers] as const),
   )
 
-/** Environments that have instances on a server. */
-export const listAppsOn = (db: Db, serverId: string) =>
-  new Set(
-    listValues(
-      db,
-      instances.workloadId,
-      and(eq(instances.serverId, serverId), ne(instances.state, 'removed')),
-    ),
-  )
+/** Those that have instances on a server. */
+export const listWorkloadsOn = (db: Db, serverId: string): WorkloadKey[] =>
+  db
+    .selectDistinct({ id: workloads.id, serviceId: workloads.serviceId })
+    .from(instances)
+    .innerJoin(workloads, eq(workloads.id, instances.workloadId))
+    .where(and(eq(instances.serverId, serverId), ne(instances.state, 'removed')))
+    .all()
+    .map(({ id, serviceId }) => ({ id, kind: serviceId === null ? 'app' : 'service' }))
 
-/** Servers with containers of an environment, a project, a service or a user. */
+/** Servers with containers or volumes of an environment, a project, a service or a user. */
 export function listServersOf(db: Db, { environmentId, projectId, serviceId, ownerId }: Belonging) {
   const same = (column: SQLiteColumn, value?: string) => (value ? eq(column, value) : undefined)
-  return db
-    .selectDistinct({ id: instances.serverId })
-    .from(instances)
-    .leftJoin(environments, eq(environments.id, instances.workloadId))
+  const isThere = and(eq(instances.workloadId, workloads.id), ne(instances.state, 'removed'))
+  const rows = db
+    .selectDistinct({ running: instances.serverId, pinned: workloads.pinnedTo })
+    .from(workloads)
+    .leftJoin(instances, isThere)
+    .leftJoin(environments, eq(environments.id, workloads.id))
     .leftJoin(projects, eq(projects.id, environments.projectId))
-    .leftJoin(services, eq(services.id, instances.workloadId))
+    .leftJoin(services, eq(services.id, workloads.id))
     .where(
       and(
-        ne(instances.state, 'removed'),
         same(environments.id, environmentId),
         same(projects.id, projectId),
         same(services.id, serviceId),
@@ -131,7 +134,8 @@ export function listServersOf(db: Db, { environmentId, projectId, serviceId, own
       ),
     )
     .all()
-    .map(({ id }) => id)
+  const found = rows.flatMap(({ running, pinned }) => [running, pinned])
+  return [...new Set(found)].filter((id) => id !== null)
 }
 
 /** Services that have domains. */
@@ -152,12 +156,29 @@ export function usualTarget(db: Tx, serviceId: string) {
   return first ? { component: first.target, port: first.containerPort } : null
 }
 
-/** Each with the component and the port that it routes to. */
+/** Each with the component and the port that it routes to, and the port of its server that leads there. */
 export function listServiceDomains(db: Db, serviceId: string) {
+  const ports = listRows(
+    db,
+    servicePorts,
+    and(eq(servicePorts.serviceId, serviceId), ne(servicePorts.protocol, 'udp')),
+  )
   const usual = usualTarget(db, serviceId)
-  return listRows(db, domains, eq(domains.serviceId, serviceId)).map((domain) => ({
-    id: domain.id,
-    component: domain.component ?? usual?.component,
-    port: domain.port ?? usual?.port,
-  }))
+  return listRows(db, domains, eq(domains.serviceId, serviceId)).map((domain) => {
+    const component = domain.component ?? usual?.component
+    const port = domain.port ?? usual?.port
+    const isIt = (one: (typeof ports)[number]) =>
+      one.target === component && one.containerPort === port
+    return { id: domain.id, component, port, hostPort: ports.find(isIt)?.port ?? null }
+  })
 }
+
+/** A service of another server is reached at a port that it publishes there. */
+export const reachedAt = (
+  db: Db,
+  place: InstanceAddress,
+  { port = null, hostPort }: { port?: number | null | undefined; hostPort: number | null },
+): InstanceAddress =>
+  place.serverId === firstServer
+    ? { ...place, port }
+    : { ...place, address: getServer(db, place.serverId)?.address ?? null, port: hostPort }

@@ -8,11 +8,12 @@ import type { Job } from '../jobs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import {
   isKept,
-  listAppsOn,
   listEnvironmentIds,
   listNamedServiceIds,
   listPlaces,
   listServiceDomains,
+  listWorkloadsOn,
+  reachedAt,
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
 import {
@@ -65,12 +66,12 @@ export class Routing {
       if (!this.#routeBack(id, places) && !this.#routeShare(id, places))
         this.#routeKey(workload, id, serving)
     } else
-      for (const { id: key, component, port = null } of listServiceDomains(this.#db, id)) {
+      for (const { id: key, component, ...at } of listServiceDomains(this.#db, id)) {
         const reached = serving.filter((place) => place.component === component)
         this.#routeKey(
           workload,
           key,
-          reached.map((place) => ({ ...place, port })),
+          reached.map((place) => reachedAt(this.#db, place, at)),
         )
       }
   }
@@ -128,7 +129,7 @@ export class Routing {
 
   /** A server went away, or came back. */
   routeOn({ serverId }: OnServer) {
-    for (const id of listAppsOn(this.#db, serverId)) this.route({ id, kind: 'app' })
+    for (const workload of listWorkloadsOn(this.#db, serverId)) this.route(workload)
   }
 
   /** Routes all workloads, and removes the slots of deleted ones. */

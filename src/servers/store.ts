@@ -2,7 +2,7 @@ import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
-import { environments, instances, projects, servers, services } from '../db/schema.ts'
+import { environments, instances, projects, servers, services, workloads } from '../db/schema.ts'
 
 export { serverRoles } from '../db/schema.ts'
 
@@ -65,10 +65,14 @@ const countContainers = (db: Db, id: string) =>
       .map((one) => [one.id, one.count]),
   )
 
-/** Apps and services with containers on it, also stopped ones, and apps that are placed there by name. */
+/** Apps and services with containers or volumes on it, also stopped ones, and those that are placed there by name. */
 export function listUsers(db: Db, id: string) {
-  const there = db.select({ id: instances.workloadId }).from(instances).where(isOn(id))
-  const isPlaced = eq(sql`json_extract(${environments.placement}, '$.server')`, id)
+  const run = db.select({ id: instances.workloadId }).from(instances).where(isOn(id))
+  const there = run.union(
+    db.select({ id: workloads.id }).from(workloads).where(eq(workloads.pinnedTo, id)),
+  )
+  const isPlaced = ({ placement }: typeof environments | typeof services) =>
+    eq(sql`json_extract(${placement}, '$.server')`, id)
   const apps = db
     .select({
       id: environments.id,
@@ -78,13 +82,12 @@ export function listUsers(db: Db, id: string) {
     })
     .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(or(inArray(environments.id, there), isPlaced))
+    .where(or(inArray(environments.id, there), isPlaced(environments)))
     .all()
   const others = db
-    .selectDistinct({ id: services.id, name: services.name })
-    .from(instances)
-    .innerJoin(services, eq(services.id, instances.workloadId))
-    .where(isOn(id))
+    .select({ id: services.id, name: services.name })
+    .from(services)
+    .where(or(inArray(services.id, there), isPlaced(services)))
     .all()
   const counts = countContainers(db, id)
   return [

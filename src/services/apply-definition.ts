@@ -14,6 +14,7 @@ import type { Definition } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
 import { withImagePorts } from './image-ports.ts'
 import type { Pulled } from './image-ports.ts'
+import { serverOf } from './placement.ts'
 import type { PullProgress } from './progress.ts'
 import { withImageVolumes } from './image-volumes.ts'
 import { noError, settle, workloadOf } from './state.ts'
@@ -54,11 +55,11 @@ export async function forgetChange(deps: ServiceDeps, service: Service, input: s
 
 /** Stores the instance's definition. Secrets of the dropped one stay masked in existing logs. */
 function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
-  const { id, version, compose, allowed, allowedBy, ports } = kept
+  const { id, version, compose, allowed, allowedBy, ports, placement } = kept
   const now = new Set(secretsOf(kept))
   const ended = secretsOf(dropped).filter((value) => !now.has(value))
   if (ended.length > 0) rememberSecrets(deps, { serviceId: id }, ended)
-  const made = { version, compose, allowed, allowedBy, ...sealValues(deps, kept) }
+  const made = { version, compose, allowed, allowedBy, placement, ...sealValues(deps, kept) }
   updateService(deps.db, id, made, ports)
 }
 
@@ -109,7 +110,8 @@ async function applyDefinition(
   await refuseHostNetwork(deps, planned, signal)
   enter(deps, doing, 'pulling')
   work.lendSlot() // a registry may be slow
-  const pulled = await pullImages(deps, planned, doing)
+  const docker = deps.engines.of({ serverId: serverOf(definition) })
+  const pulled = await pullImages({ ...deps, docker }, planned, doing)
   await work.takeSlot(() => doing.log.write('Waiting for other services that are starting.'))
   const stack = versionedStack(deps, definition)
   const { components, ports } = withImagePorts(
@@ -118,7 +120,7 @@ async function applyDefinition(
   )
   signal.throwIfAborted()
   await rollOut(deps, {
-    workload: workloadOf(service),
+    workload: workloadOf(definition),
     release: { id: newId(), components },
     strategy: 'stop-first',
     hooks: {

@@ -24,6 +24,8 @@ import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page
 import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import type { MakeDeps } from './make.ts'
+import { outlineOf } from './outline.ts'
+import { placeable } from './placement.ts'
 import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
 import { cancelServiceJobs, insertServiceJob } from './service-jobs.ts'
 import { shownService } from './shown.ts'
@@ -149,7 +151,10 @@ export const changeRoutes = (deps: MakeDeps & Serving, backupFirst: BackupFirst)
     // without lapsed permissions, which must be granted again
     const definition = { ...stored, allowed: grantsOf(deps, stored) }
     const { name, template, file, values } = definition
-    const props = { definition, draft, user: userOf(c) }
+    const hasVolumes = outlineOf(file, values).volumes.length > 0
+    const isPinned = hasVolumes && deps.serverList.pinnedTo(definition.id) !== null
+    const servers = isPinned ? [] : placeable(deps)
+    const props = { definition, servers, draft, user: userOf(c) }
     return {
       title: `Change ${name}`,
       page: () => <EditPage {...props} />,

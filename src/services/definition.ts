@@ -14,12 +14,13 @@ import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
 import type { Values } from './compose/variables.ts'
 import { hostsOf } from './hosts.ts'
+import { serverOf } from './placement.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** The stored definition of an instance, or a new one. */
 export type Definition = Pick<
   Service,
-  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose'
+  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose' | 'placement'
 > &
   Pick<Service, 'allowed' | 'allowedBy'> & {
     /** The hosts of its domains. */
@@ -45,7 +46,7 @@ export function componentsOf(deps: Deps, definition: Definition): Component[] {
     id,
     name,
     hosts: hostsOf(definition, stack),
-    publishAddress: placesOf(deps, ownerId).publishAddress,
+    publishAddress: placesOf(deps, ownerId, serverOf(definition)).publishAddress,
     publish,
     allowed,
   })
@@ -77,9 +78,10 @@ export function versionedStack(deps: Deps, definition: Definition): Stack {
 /** All values that the file may use: the stored ones, and those that depend on the instance's address. */
 export function fullValues(
   deps: Deps,
-  { values, ports, ownerId, file }: Pick<Definition, 'values' | 'ports' | 'ownerId' | 'file'>,
+  definition: Pick<Definition, 'values' | 'ports' | 'ownerId' | 'file' | 'placement'>,
 ): Map<string, string> {
-  const places = placesOf(deps, ownerId)
+  const { values, ports, ownerId, file } = definition
+  const places = placesOf(deps, ownerId, serverOf(definition))
   const derived = withDerived(file.variables, values, addressesOf(places, ports))
   return new Map([...values, ...derived, ...builtIns(places, ports)])
 }

@@ -1,3 +1,5 @@
+import { placementText } from '../environments/placement.ts'
+import type { Server } from '../runtime/placement.ts'
 import { dotenv } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Definition } from './definition.ts'
@@ -12,12 +14,16 @@ export type Change = {
 }
 
 /** In the order of the form. */
-export function differenceOf(before: Definition, after: Definition): Change[] {
+export function differenceOf(before: Definition, after: Definition, servers: Server[]): Change[] {
+  const [from, to] = [before, after].map(
+    ({ placement }) => placement && placementText(servers, placement),
+  )
   const changes = [
     plain('name', 'Name', before.name, after.name),
     ...variables(before, after),
     plain('version', 'Version', before.version, after.version),
     plain('hostPort', 'Host port', portsOf(before), portsOf(after)),
+    plain('placement', 'Server', from ?? '', to ?? ''),
     plain('domains', 'Domains', before.domains.join(', '), after.domains.join(', ')),
     plain('allowed', 'Allowed', before.allowed.join(', '), after.allowed.join(', ')),
     hidden('compose', 'Compose file', before.compose, after.compose, false),

@@ -4,6 +4,7 @@ import type { User } from '../web/factory.ts'
 import { TextArea, TextField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, Form, HiddenFields, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
+import type { Server } from '../runtime/placement.ts'
 import { dotenv } from './compose/template.ts'
 import type { Definition } from './definition.ts'
 import type { Change } from './difference.ts'
@@ -13,7 +14,7 @@ import { ownFile } from './own-file.ts'
 import { serviceCrumbs, servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
 
-type Props = { definition: Definition; draft: Draft; user: User }
+type Props = { definition: Definition; servers: Server[]; draft: Draft; user: User }
 
 export const EditPage = (props: Props) => (
   <div class="narrow">
@@ -27,7 +28,7 @@ export const EditPage = (props: Props) => (
 )
 
 /** Shows the changes first; that dialog has the button that applies them. */
-export const EditForm = ({ definition, draft, user }: Props) => (
+export const EditForm = ({ definition, draft, ...shown }: Props) => (
   <Form
     id="edit-form"
     class="form service-form"
@@ -48,7 +49,7 @@ export const EditForm = ({ definition, draft, user }: Props) => (
   >
     <TextField name="name" label="Name" value={definition.name} required autocomplete="off" />
     {definition.template === ownFile && <OwnFileFields {...definition} />}
-    <FileFields file={definition.file} kept={definition} user={user} />
+    <FileFields file={definition.file} kept={definition} {...shown} />
   </Form>
 )
 

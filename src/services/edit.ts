@@ -1,6 +1,7 @@
 import { listDomains } from '../addresses/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { openComponents } from '../runtime/component.ts'
+import { refuseElsewhere } from '../runtime/pins.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { camelCase } from '../web/body.ts'
 import type { User } from '../web/factory.ts'
@@ -16,6 +17,7 @@ import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
 import { ownFile } from './own-file.ts'
+import { oneServer, whyUnreached } from './placement.ts'
 import { whyNoTarget } from './ports.ts'
 import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
@@ -46,12 +48,13 @@ export async function editOf(
     name: input.name ?? before.name,
     version: input.version === undefined ? before.version : chosenVersion(file, input.version),
     domains: input.domains === undefined ? before.domains : (input.domains ?? []),
+    placement: input.placement === undefined ? before.placement : oneServer(deps, input.placement),
     ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
   }
   const after = define(deps, asked, isForm ? withoutEmptySecrets(input, base) : input)
   // Allowing something again, by another admin, is a change too.
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
-  const changes = differenceOf({ ...before, allowed: granted }, after)
+  const changes = differenceOf({ ...before, allowed: granted }, after, deps.serverList.list())
   refuseFirstStart(deps, service, { before, file: after.file, changes })
   const stack = versionedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
@@ -59,7 +62,10 @@ export async function editOf(
   if (remakes) refuseLapsed(deps, after)
   refuseLostTargets(deps, before, { after, stack })
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
-  return { before, after, changes, remakes, volumes: volumesAfter(deps, { before, stack }) }
+  const volumes = volumesAfter(deps, { before, stack })
+  if (changed.has('placement') && volumes.length > 0)
+    refuseElsewhere(deps.serverList, { id: after.id, kind: 'service' }, after.placement)
+  return { before, after, changes, remakes, volumes }
 }
 
 function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition; stack: Stack }) {
@@ -85,13 +91,15 @@ function refuseLostTargets(
   const stackBefore = versionedStack(deps, before)
   for (const { host, path, component, port } of kept) {
     const target = component !== null && port !== null ? { component, port } : null
-    const leads = (stack: Stack, { ports }: Definition) =>
+    const leads = (stack: Stack, definition: Definition) =>
       target === null
-        ? ports.some(({ protocol }) => protocol === 'tcp')
-        : whyNoTarget(stack, target) === null
+        ? definition.ports.some(({ protocol }) => protocol === 'tcp')
+        : whyNoTarget(stack, target) === null && whyUnreached(definition, target) === null
     if (leads(stack, after) || !leads(stackBefore, before)) continue
     const name = path === '/' ? host : host + path
     const lacks = target ? `has no ${target.component}:${target.port}` : 'publishes no TCP port'
+    const why = target && whyNoTarget(stack, target) === null && whyUnreached(after, target)
+    if (why) throw invalidField('placement', `${why} ${name} points to it.`)
     throw invalidField(
       'compose',
       `${lacks}, but ${name} points to it. Change the target of that domain first, or delete it.`,

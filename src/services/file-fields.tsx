@@ -3,6 +3,8 @@ import type { Child } from 'hono/jsx'
 import { DraftContext } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import { firstServer } from '../platform/root.ts'
+import type { Server } from '../runtime/placement.ts'
 import type { Danger } from './compose/dangers.ts'
 import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -12,11 +14,14 @@ import type { Definition } from './definition.ts'
 import { typedValues } from './forms.ts'
 import { outlineOf } from './outline.ts'
 import type { Outline } from './outline.ts'
+import { serverOf } from './placement.ts'
 
 type Props = {
   file: Template
   /** The definition to change. Of its secrets, only their presence is used. */
   kept?: Definition
+  /** That it may run on. */
+  servers: Server[]
   user: User
 }
 
@@ -28,6 +33,7 @@ export const FileFields = (props: Props) => {
   return (
     <>
       <VariableFields {...props} />
+      <ServerField {...props} />
       <PlaceFields {...props} hasPorts={outline.ports.length > 0} />
       <DangerFields {...props} dangers={outline.dangers} />
       {!kept && <WhatIsMade {...outline} />}
@@ -91,6 +97,21 @@ function hintOf({ description, generate, secret }: Variable, isKept: boolean) {
   const empty = isKept ? 'Leave empty to keep it unchanged.' : generate && made
   return [description, empty].filter(Boolean).join(' ') || undefined
 }
+
+/** With one server there is no choice. */
+const ServerField = ({ servers, kept }: Props) =>
+  servers.length > 1 && (
+    <SelectField
+      name="placement"
+      label="Server"
+      value={kept && serverOf(kept)}
+      hint="Its volumes are created there, and stay until it is moved."
+      options={servers.map(({ id, name }) => ({
+        value: id,
+        label: id === firstServer ? `${name}, where Davit runs` : name,
+      }))}
+    />
+  )
 
 /** Rarely changed: the version, if there is a choice, and the address. */
 const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) => {

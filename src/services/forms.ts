@@ -12,6 +12,7 @@ import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import type { Variables } from './compose/variables.ts'
 import { askedFor } from './compose/values.ts'
+import { placementField } from './placement.ts'
 
 export const serviceName = line('a name of 1 to 60 characters', { max: 60 })
 
@@ -29,6 +30,7 @@ const settings = {
   version: version.nullish(),
   hostPort: hostPort.nullish(),
   domains: lines(hostName, { max: 50 }).nullish(),
+  placement: placementField(),
   /** Keys of the dangers that an admin allows for this instance. */
   allowed: lines(danger, { max: 100 }).nullish(),
 }

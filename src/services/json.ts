@@ -50,6 +50,10 @@ export const service = componentOf('Service', () => ({
   url: z.string().nullable(),
   ports: z.array(z.object({ ...publishedPort(), host: z.int() })),
   domains: z.array(z.string()),
+  /** Null for the server that Davit runs on. */
+  placement: z.object({ server: id }).nullable(),
+  /** The server that its volumes are on; null before it has any. */
+  pinnedTo: id.nullable(),
   error: jobFailure().nullable(),
   deleting: z.boolean(),
   createdAt: time,

@@ -1,17 +1,20 @@
+import { placesOf } from '../addresses/places.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { waitUntilAnswers } from '../docker/index.ts'
 import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
 import { AppError, Failure } from '../platform/errors.ts'
+import { firstServer } from '../platform/root.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { filterOf, networkNameOf } from '../runtime/workload.ts'
+import { addressOf } from './address.ts'
 import { connectionOf } from './compose/connection.ts'
 import { ofImage } from './compose/template.ts'
 import { fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
-import { workloadOf } from './state.ts'
-import { getService, listWithOwners } from './store.ts'
+import { serverOf } from './placement.ts'
+import { getService, listPorts, listWithOwners } from './store.ts'
 import type { Service } from './store.ts'
 
 /** Access to a service from its server, even while Davit isn't running. */
@@ -47,6 +50,18 @@ export function serviceNamed(
   throw new AppError(
     'not_found',
     `There is no service ${name}${owner === null ? '' : ` of ${owner}`}. ${named.length > 0 ? `Services: ${named.join(', ')}${more}.` : 'There are no services yet.'}`,
+  )
+}
+
+/** Containers of another server have no address on this machine. */
+export function refuseElsewhere(deps: LocalDeps, service: Service) {
+  const serverId = serverOf(service)
+  if (serverId === firstServer) return
+  const places = placesOf(deps, service.ownerId, serverId)
+  const address = addressOf(places, listPorts(deps.db, service.id))
+  throw new AppError(
+    'conflict',
+    `${service.name} runs on another server. ${address ? `Connect to ${address}.` : 'Publish a port of it, and connect to that.'}`,
   )
 }
 
@@ -117,11 +132,11 @@ export async function addressOfTarget(
 
 const runningOf = (
   { engines, instanceId }: LocalDeps,
-  service: Pick<Service, 'id' | 'ownerId'>,
+  { id }: Pick<Service, 'id'>,
   signal: AbortSignal,
 ): Promise<ContainerSummary[]> => {
-  const labels = filterOf(instanceId, workloadOf(service))
-  return engines.each((docker) => docker.listContainers({ labels, signal }))
+  const labels = filterOf(instanceId, { id, kind: 'service' })
+  return engines.all[0].listContainers({ labels, signal })
 }
 
 /** In milliseconds, for a running component to accept a connection. */

@@ -25,6 +25,7 @@ import type { MakeDeps, NewService } from './make.ts'
 import { ComposeDetails, ComposePage, ConfigurePage } from './new-service-pages.tsx'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
+import { placeable } from './placement.ts'
 import { shownService } from './shown.ts'
 import { listNames } from './store.ts'
 
@@ -86,33 +87,35 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
     const suggestion = freeName(name, listNames(deps.db, user.id))
     return {
       title: `New ${file.about.name}`,
-      page: () => <ConfigurePage {...{ name, file, suggestion, draft, user }} />,
+      page: () => (
+        <ConfigurePage {...{ name, file, suggestion, draft, user, servers: placeable(deps) }} />
+      ),
       json: () => templateJson(name, file),
     }
   }
-}
 
-function ownForm(c: Context, draft: Draft, file: Template | null, values?: Values) {
-  const props = { file, draft, user: userOf(c) }
-  return {
-    title: 'Bring your own',
-    page: () => <ComposePage {...props} />,
-    ...(file && { partial: () => <ComposeDetails {...props} /> }),
-    json: () => (file ? templateJson(ownFile, file, values) : {}),
+  function ownForm(c: Context, draft: Draft, file: Template | null, values?: Values) {
+    const props = { file, draft, user: userOf(c), servers: placeable(deps) }
+    return {
+      title: 'Bring your own',
+      page: () => <ComposePage {...props} />,
+      ...(file && { partial: () => <ComposeDetails {...props} /> }),
+      json: () => (file ? templateJson(ownFile, file, values) : {}),
+    }
   }
-}
 
-/** The form with the errors, and with the file's own fields if the file is valid. */
-async function ownFormAgain(c: Context, draft: Draft) {
-  const { env = null } = draft.values
-  const compose = draft.values.compose || (await uploadedFile(c).catch(() => null)) || ''
-  const file = await readOwn(c, compose, env).catch((error) => {
-    if (error instanceof AppError) return null
-    throw error
-  })
-  const values = { ...draft.values, compose }
-  const { partial: _, ...view } = ownForm(c, { ...draft, values }, file)
-  return view
+  /** The form with the errors, and with the file's own fields if the file is valid. */
+  async function ownFormAgain(c: Context, draft: Draft) {
+    const { env = null } = draft.values
+    const compose = draft.values.compose || (await uploadedFile(c).catch(() => null)) || ''
+    const file = await readOwn(c, compose, env).catch((error) => {
+      if (error instanceof AppError) return null
+      throw error
+    })
+    const values = { ...draft.values, compose }
+    const { partial: _, ...view } = ownForm(c, { ...draft, values }, file)
+    return view
+  }
 }
 
 async function composeText(c: Context, typed: string | null | undefined): Promise<string> {

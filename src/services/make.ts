@@ -19,6 +19,7 @@ import { givenValues, refuseClashes } from './forms.ts'
 import type { serviceForm } from './forms.ts'
 import { freeHost } from './hosts.ts'
 import { ownFile } from './own-file.ts'
+import { oneServer, refuseUnplaceable, serverOf } from './placement.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
 import { insertServiceJob } from './service-jobs.ts'
 import type { ServiceDeps } from './state.ts'
@@ -55,6 +56,7 @@ export function makeService(
     template,
     version: chosenVersion(file, input.version),
     domains: input.domains ?? [],
+    placement: oneServer(deps, input.placement),
     compose,
     ...allowedBy(owner, input.allowed ?? []),
     values,
@@ -87,12 +89,14 @@ export function define(
   const values = valuesFor(file, base.values, givenValues(file.variables, input))
   const draft = { ...base, values }
   const wanted = portsWanted(file, versionedStack(deps, draft))
-  const asked = { ownerId, asked: input.hostPort ?? null, kept: base.ports }
+  const serverId = serverOf(base)
+  const asked = { ownerId, serverId, asked: input.hostPort ?? null, kept: base.ports }
   const definition = { ...draft, ports: choosePorts(deps, wanted, asked) }
   // Validated as it will be started: the file may use the address, which is only known now.
   const whole = versionedStack(deps, definition)
   refuseOtherPorts(definition.ports, portsWanted(file, whole))
   refuseHosts(deps, whole, base.template)
+  refuseUnplaceable(definition, whole)
   componentsOf(deps, definition) // throws for everything that can't be started
   return definition
 }

@@ -6,11 +6,12 @@ import type { User } from '../web/factory.ts'
 import { TextArea, TextField } from '../web/fields-view.tsx'
 import { Logo } from '../web/logo.tsx'
 import { Button, ButtonLink, Form } from '../web/form.tsx'
+import type { Server } from '../runtime/placement.ts'
 import type { Template } from './compose/template.ts'
 import { FileFields } from './file-fields.tsx'
 import { TemplateLinks } from './services-page.tsx'
 
-type Props = { draft: Draft; user: User }
+type Props = { draft: Draft; servers: Server[]; user: User }
 
 /** The form that creates an instance from a template. */
 export const ConfigurePage = ({
@@ -18,7 +19,7 @@ export const ConfigurePage = ({
   file,
   suggestion,
   draft,
-  user,
+  ...shown
 }: Props & { name: string; file: Template; suggestion: string }) => (
   <NewService
     title={`New ${file.about.name}`}
@@ -40,7 +41,7 @@ export const ConfigurePage = ({
       required
       autocomplete="off"
     />
-    <FileFields file={file} user={user} />
+    <FileFields file={file} {...shown} />
   </NewService>
 )
 
@@ -111,9 +112,9 @@ export const ComposePage = (props: FileProps) => (
   </NewService>
 )
 
-export const ComposeDetails = ({ file, draft, user }: FileProps) => (
+export const ComposeDetails = ({ file, draft, ...shown }: FileProps) => (
   <DraftContext.Provider value={draft}>
-    {file && <FileFields file={file} user={user} />}
+    {file && <FileFields file={file} {...shown} />}
   </DraftContext.Provider>
 )
 

@@ -2,6 +2,7 @@ import type { Container } from '../docker/index.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import type { ObservedInstance } from '../runtime/reconcile.ts'
+import { listLiveInstances } from '../runtime/store.ts'
 import { settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService, listInStatus, moveService } from './store.ts'
@@ -22,10 +23,14 @@ export async function observe(
 ) {
   const seen = await reconcile(deps, { id, kind: 'service' }, options)
   const service = getService(deps.db, id)
-  if (!seen || !service || !isSettled(service)) return
+  if (!seen || !service || !isSettled(service) || isOutOfSight(deps, id)) return
   const status = stateOf(seen, service.status)
   if (status !== service.status) moveService(deps.db, { id: service.id, status })
 }
+
+/** True of one with containers on a server that is away: what they do there isn’t known. */
+export const isOutOfSight = ({ db, engines }: Pick<ServiceDeps, 'db' | 'engines'>, id: string) =>
+  listLiveInstances(db, id).some((instance) => engines.isAway(instance))
 
 const isSettled = ({ status }: Service) => (settledStatuses as ServiceStatus[]).includes(status)
 

@@ -62,7 +62,12 @@ const maxPorts = 256
 export function choosePorts(
   deps: { db: Db; config: Config; docker: Docker },
   wanted: WantedPort[],
-  { ownerId, asked, kept = [] }: { ownerId: string; asked: number | null; kept?: ServicePort[] },
+  {
+    ownerId,
+    serverId,
+    asked,
+    kept = [],
+  }: { ownerId: string; serverId: string; asked: number | null; kept?: ServicePort[] },
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
     throw invalidField('hostPort', 'must be empty, because this service publishes no port.')
@@ -71,7 +76,7 @@ export function choosePorts(
       'invalid',
       `The file publishes ${wanted.length} ports; the maximum is ${maxPorts}. Publish fewer.`,
     )
-  const places = placesOf(deps, ownerId)
+  const places = placesOf(deps, ownerId, serverId)
   const chosen: ServicePort[] = []
   for (const [index, { host, ...port }] of wanted.entries())
     chosen.push({ ...port, port: choose(port, host, index === 0 ? asked : null) })

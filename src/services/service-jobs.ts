@@ -16,14 +16,15 @@ import { report } from '../platform/journal.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeUnused } from '../runtime/act.ts'
-import { removeFromEngine, volumesOf } from '../runtime/remove.ts'
+import { pinnedTo, pinTo } from '../runtime/pins.ts'
+import { allVolumesOf, removeFromEngine } from '../runtime/remove.ts'
 import { restartLive, startStopped } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
 import { changeService, forgetChange, restartService, stopService } from './apply-definition.ts'
 import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
-import { observe, stateOf } from './observe.ts'
+import { isOutOfSight, observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { noError, serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
@@ -87,7 +88,7 @@ export const serviceKind =
         deps.pulls.set(id, progress)
         try {
           await begin(deps, job, log)
-          volumes = await volumesOf(deps, { serviceId: id })
+          volumes = await allVolumesOf(deps, { serviceId: id })
           const options = { orphans: true, signal: work.signal }
           const seen = await reconcile(deps, workloadOf(service), options)
           wasUp = seen?.some(({ instance }) => isWanted(instance)) ?? false
@@ -177,11 +178,14 @@ async function fail(deps: ServiceDeps, failed: Failed) {
     : undefined
   let status: Service['status'] = 'failed'
   try {
-    await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
-      const seen = await settleContainers(deps, failed)
-      if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
-      else await removeLeft(deps, id, volumes)
-    })
+    if (isOutOfSight(deps, id))
+      status = 'unhealthy' // what is there stays as it is
+    else
+      await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
+        const seen = await settleContainers(deps, failed)
+        if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
+        else await removeLeft(deps, id, volumes)
+      })
   } catch (error) {
     if (signal.aborted) return // it is being deleted, or the next process resumes it
     report('a failed start could not be cleaned up', error, { service: id })
@@ -219,8 +223,12 @@ async function restartUndone(deps: ServiceDeps, { service, job, signal }: Failed
 
 async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[] | undefined) {
   await removeFromEngine(deps, { kind: 'service', serviceId, volumes: false })
-  for (const id of before ? await volumesOf(deps, { serviceId }) : [])
-    if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
+  const pinned = pinnedTo(deps.db, serviceId)
+  if (!before || pinned === null) return
+  const docker = deps.engines.of({ serverId: pinned })
+  for (const id of await allVolumesOf(deps, { serviceId }))
+    if (!before.includes(id)) await removeUnused(docker, { kind: 'volumes', id })
+  if (before.length === 0) pinTo(deps.db, { id: serviceId, kind: 'service' }, null)
 }
 
 export function refuseWithoutBackup(db: Db, id: string) {

@@ -1,3 +1,4 @@
+import { PinFact } from '../environments/pin-note.tsx'
 import { Fact } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { ofImage } from './compose/template.ts'
@@ -43,7 +44,7 @@ export const ServicePage = ({
   log,
   ...status
 }: Props) => {
-  const { service, ports, domains, places } = status
+  const { service, ports, domains, places, pin } = status
   return (
     <>
       <ServiceStatus {...status} />
@@ -66,6 +67,7 @@ export const ServicePage = ({
               <code>{service.version}</code>
             </Fact>
           )}
+          <PinFact pin={pin} />
           {ports.map((port) => (
             <Fact
               name={`${port.containerPort === ofImage ? 'Port' : `Port ${port.containerPort}`} of ${port.target}`}

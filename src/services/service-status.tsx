@@ -1,3 +1,4 @@
+import { PinNote } from '../environments/pin-note.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
@@ -46,6 +47,7 @@ export const ServiceStatus = (props: StatusProps) => {
         </div>
       </div>
       {places.note && isUp(service.status) && <p class="note">{places.note}</p>}
+      <PinNote pin={props.pin} />
       {isBusy && <PullProgress images={images} />}
       <Containers {...props} />
     </Live>

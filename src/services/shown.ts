@@ -4,10 +4,12 @@ import { Failure } from '../platform/errors.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { listHosts } from '../addresses/store.ts'
 import { placesOf } from '../addresses/places.ts'
+import { pinnedTo, pinOf } from '../runtime/pins.ts'
 import { namedUrl } from '../addresses/urls.ts'
 import type { UrlDeps } from '../addresses/urls.ts'
 import type { Places } from '../addresses/places.ts'
 import { addressOf } from './address.ts'
+import { serverOf } from './placement.ts'
 import { listPorts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
@@ -21,6 +23,9 @@ export type ShownService = {
   url: string | null
   domains: string[]
   places: Places
+  /** Where its volumes are; null while there is one server. */
+  pin: ReturnType<typeof pinOf>
+  pinnedTo: string | null
   /** Null while the engine doesn't respond. */
   containers: ContainerSummary[] | null
 }
@@ -34,13 +39,15 @@ export async function shownServices(
   return services.map((service) => {
     const holder = { serviceId: service.id }
     const ports = listPorts(deps.db, service.id)
-    const places = placesOf(deps, service.ownerId)
+    const places = placesOf(deps, service.ownerId, serverOf(service))
     return {
       service,
       ports,
       url: namedUrl(deps, { holder, label: null }) ?? addressOf(places, ports),
       domains: listHosts(deps.db, holder),
       places,
+      pin: pinOf(deps, { id: service.id, placedOn: serverOf(service) }),
+      pinnedTo: pinnedTo(deps.db, service.id),
       containers: containers && newestParts(containers, service),
     }
   })

@@ -18,10 +18,15 @@ export const isBusy = (status: ServiceStatus) =>
 /** States that follow from the containers, and change with them. */
 export const settledStatuses = ['running', 'unhealthy', 'stopped'] satisfies ServiceStatus[]
 
-export const workloadOf = ({ id, ownerId }: Pick<Service, 'id' | 'ownerId'>): Workload => ({
+export const workloadOf = ({
+  id,
+  ownerId,
+  placement,
+}: Pick<Service, 'id' | 'ownerId' | 'placement'>): Workload => ({
   id,
   kind: 'service',
   ownerId,
+  placement,
 })
 
 export const noError = {

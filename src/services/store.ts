@@ -140,7 +140,7 @@ const taken = {
 
 /** Compare-and-set: returns false when it has another status, or was deleted. */
 export const moveService = (
-  db: Db,
+  db: Tx,
   { id, from, ...changes }: { id: string; from?: ServiceStatus[]; status: ServiceStatus } & Changes,
 ) =>
   db

@@ -131,11 +131,12 @@ export async function openBackedUp(
 ): Promise<Definition> {
   const { template, text } = JSON.parse(secrets.open(of.sealed, sealedForBackup(of.backupId)))
   const { values, ...kept } = JSON.parse(text)
-  const base = { id: of.serviceId, ownerId: of.ownerId, host: null, template }
+  const base = { id: of.serviceId, ownerId: of.ownerId, host: null, template, placement: null }
   return opened({ ...kept, ...base, values: new Map(values) })
 }
 
-function textOf({ name, version, domains, compose, allowed, allowedBy, values, ports }: Stored) {
-  const plain = { name, version, domains, compose, allowed, allowedBy, ports }
+function textOf({ values, ...stored }: Stored) {
+  const { name, version, domains, compose, allowed, allowedBy, ports, placement } = stored
+  const plain = { name, version, domains, compose, allowed, allowedBy, ports, placement }
   return JSON.stringify({ ...plain, values: [...values] })
 }

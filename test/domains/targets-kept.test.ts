@@ -51,7 +51,9 @@ test('a domain leads to a port that is published by TCP and UDP, and to none of 
   const { id } = (await ada.post('/services/compose', { name: 'shop', compose })).json
   const { json } = await ada.post(`/services/${id}/domains`, { host: 'shop.test' })
   expect(json.target).toBe('web:8443')
-  expect(listServiceDomains(t.db, id)).toEqual([{ id: json.id, component: 'web', port: 8443 }])
+  expect(listServiceDomains(t.db, id)).toMatchObject([
+    { id: json.id, component: 'web', port: 8443 },
+  ])
 
   const none = `services: { web: { ${idle}, ports: ['53/udp'] } }`
   const other = (await ada.post('/services/compose', { name: 'names', compose: none })).json

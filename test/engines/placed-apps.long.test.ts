@@ -1,24 +1,6 @@
-import { expect, test } from 'bun:test'
-import { ensureEdgeImages } from '../support/machine.ts'
-import { engines } from './engines.ts'
-import { ensureRoot } from './root.ts'
-import { engineFolder, formSwarm, startServers } from './servers.ts'
-import type { Server } from './servers.ts'
+import { test } from 'bun:test'
+import { onThreeServers } from './three-servers.ts'
 
 // The scenes themselves are in placed-apps.ts, which runs in the network of the first server.
 
-test('apps run on three servers', async () => {
-  await ensureEdgeImages({ say: console.error })
-  const root = await ensureRoot(engines.at(-1)!, { folder: engineFolder, say: console.error })
-  await using all = await startServers(3, { root, images: ['caddy:2', 'davit-test-pebble:latest'] })
-  const [first, second, third] = all.servers as [Server, Server, Server]
-  await formSwarm(first, [second, third])
-  const within = ['nsenter', '--target', first.inside[2]!, '--net', '--']
-  const scenes = ['test', '--isolate', '--timeout', '300000', './test/engines/placed-apps.ts']
-  const run = Bun.spawn([...within, process.execPath, ...scenes], {
-    env: { ...process.env, DOCKER_HOST: first.host, SECOND: second.host, THIRD: third.host },
-    stdout: 'inherit',
-    stderr: 'inherit',
-  })
-  expect(await run.exited).toBe(0)
-}, 600_000)
+test('apps run on three servers', () => onThreeServers('./test/engines/placed-apps.ts'), 600_000)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { pinTo } from '../../src/runtime/pins.ts'
 import { deleteServer } from '../../src/servers/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { serverId, storeServers } from '../support/servers.ts'
@@ -83,20 +84,32 @@ describe('refused is', () => {
   })
 
   test('what another server can’t have, whichever comes first', async () => {
-    const { setEdge, ada, path, put, project } = await anEnvironment()
+    const { setEdge, ada, path, put } = await anEnvironment()
     const placement = { server: 'server2' }
-    const volumes = ['data:/data']
-    expect(fields(await put({ placement, volumes }))).toEqual(['volumes'])
     await put({ placement })
-    expect(fields(await put({ volumes }))).toEqual(['volumes'])
     expect(fields(await put({ hostPort: 5000 }))).toEqual(['hostPort'])
-    expect((await ada.get(path)).json).toMatchObject({ volumes: [], placement: { server: second } })
+    expect((await ada.get(path)).json).toMatchObject({ placement: { server: second } })
     await put({ placement: null })
     setEdge('direct')
     expect(fields(await put({ placement }))).toEqual(['placement'])
     expect((await put({ placement, port: 0 })).status).toBe(200)
-    await put({ placement: null })
-    await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
-    expect(fields(await put({ placement }))).toEqual(['placement'])
+  })
+
+  test('to go where its volumes aren’t, and the refusal names the way', async () => {
+    const { t, ada, path, put } = await anEnvironment()
+    const { id } = (await ada.get(path)).json
+    pinTo(t.db, { id, kind: 'app' }, second)
+    expect((await put({ placement: { server: 'server1' } })).status).toBe(200) // it has none now
+    await put({ placement: { server: 'server2' }, volumes: ['data:/data'] })
+    for (const placement of [null, { server: 'server1' }]) {
+      const refused = await put({ placement })
+      expect([refused.status, fields(refused)]).toEqual([409, ['placement']])
+      expect(refused.json.detail).toContain(`POST /envs/${id}/move`)
+    }
+    expect((await put({ placement: { server: second }, cpus: 0.5 })).status).toBe(200)
+    expect((await ada.get(path)).json).toMatchObject({ pinnedTo: second })
+    expect((await ada.page(path)).text).toContain('server2</bdi>')
+    t.engines.setAway({ serverId: second }, true)
+    expect((await ada.page(path)).text).toContain('It waits for <bdi>server2</bdi>')
   })
 })

@@ -11,6 +11,7 @@ import {
   reservePort,
 } from '../../src/runtime/endpoint-store.ts'
 import { reserveEndpoints } from '../../src/runtime/endpoints.ts'
+import { pinnedTo, pinTo } from '../../src/runtime/pins.ts'
 import { listPlaces } from '../../src/runtime/routing-store.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
@@ -27,7 +28,7 @@ import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import type { FakeContainer } from '../interleavings/engine/state.ts'
 import { serverId, storeServers } from '../support/servers.ts'
-import { aComponent, aWorkload } from './workload.ts'
+import { aComponent, aWorkload, broken } from './workload.ts'
 
 const second = serverId(2)
 const image = 'davit/site:one'
@@ -225,4 +226,39 @@ test('a cancel ends the copy of an image, and a server that can’t take it fail
   s.otherDocker.loadImage = () => Promise.reject(new EngineError(500, 'no space left on device'))
   await expect(s.roll('two', { components: s.web('two') })).rejects.toThrow('no space left')
   expect(left()).toEqual([0, before])
+})
+
+test('what has volumes runs where these are, until it is moved', async () => {
+  const s = await twoServers()
+  const { db, workload } = s
+  const { id } = workload
+  const roll = (version: string, on: object) => {
+    const { movesTo: _, ...rest } = workload as typeof workload & { movesTo?: string }
+    for (const key of Object.keys(workload)) delete (workload as Record<string, unknown>)[key]
+    Object.assign(workload, rest, on)
+    const [made] = s.web(version)
+    const volumes = [{ name: `${id}-data`, path: '/data' }]
+    return s.roll(version, { components: [{ ...made!, options: { ...made!.options, volumes } }] })
+  }
+  const at = () => [pinnedTo(db, id), ...listLiveInstances(db, id).map(({ serverId }) => serverId)]
+  expect(at()).toEqual([null])
+  await roll('one', { placement: { server: second } })
+  expect(at()).toEqual([second, second])
+  await roll('two', { placement: null })
+  expect(at()).toEqual([second, second])
+  expect([s.engine.volumes.size, s.other.volumes.size]).toEqual([0, 1])
+
+  s.after('start three', broken)
+  await expect(roll('three', { movesTo: firstServer })).rejects.toThrow('something broke')
+  expect(at()).toEqual([second, second])
+  await roll('four', { movesTo: firstServer })
+  expect(at()).toEqual([firstServer, firstServer])
+
+  s.engines.setAway({ serverId: second }, true)
+  updateServer(db, second, { lastSeenAt: new Date() })
+  pinTo(db, workload, second)
+  await expect(roll('five', { placement: null })).rejects.toMatchObject({
+    code: 'no_server',
+    message: expect.stringContaining('it waits for server2, which has its volumes'),
+  })
 })

@@ -116,7 +116,15 @@ function define(name: string, compose: string, file: Template): Definition {
   const values = fillValues(file.variables, { given })
   const { version } = file.about
   const id = Bun.randomUUIDv7()
-  const own = { id, ownerId: 'ada', host: name, domains: [], allowed: [], allowedBy: null }
+  const own = {
+    id,
+    ownerId: 'ada',
+    host: name,
+    domains: [],
+    allowed: [],
+    allowedBy: null,
+    placement: null,
+  }
   const made = { ...own, name, template: name, version, compose, values, file }
   const stack = versionedStack(deps, { ...made, ports: [] })
   const ports = portsWanted(file, stack).map(({ host: _, ...port }, index) => ({

@@ -56,7 +56,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   await edge.ready({ signal })
   const unspread = whyNotSpread(environment, edge)
   if (unspread !== null) throw portShared(unspread)
-  const unplaced = whyUnplaceable({ edge }, { project, environment })
+  const unplaced = whyUnplaceable({ edge }, { environment })
   if (unplaced !== null) throw unplaceable(unplaced)
   const app = { environment, ownerId: project.ownerId }
   const url = urlOf(run, app)
@@ -181,6 +181,7 @@ export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'envi
     ownerId: project.ownerId,
     projectId: project.id,
     placement: environment.placement,
+    isWhole: project.composeFile !== null,
   }) as const
 
 /** Throws when a linked service no longer provides a variable that the app needs. */

@@ -29,9 +29,9 @@ export const ignoredOf = (service: Field) =>
 
 /** Keys for placement and updates in a cluster. */
 export const ignoredOfDeploy = {
-  endpoint_mode: 'There is only one server.',
+  endpoint_mode: 'Its name leads to its one container.',
   labels: 'They are for clusters.',
-  placement: 'There is only one server.',
+  placement: 'One server runs all of it, which is chosen beside the file.',
   rollback_config: 'Davit rolls back by itself.',
   update_config: 'Davit stops the old containers first.',
 }
