@@ -54,7 +54,7 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
           name="volumes"
           lone
           label="Delete their volumes too"
-          hint="Their data is lost. Otherwise the volumes stay on this server."
+          hint="Their data is lost. Otherwise the volumes stay where they are."
         />
       </>
     )}

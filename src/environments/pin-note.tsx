@@ -5,7 +5,7 @@ import { Fact } from '../web/components.tsx'
 export const PinNote = ({ pin }: { pin: Pin | null }) =>
   pin?.isAway && (
     <p class="note" role="status">
-      It waits for <bdi>{pin.server}</bdi>, which doesn’t respond.
+      It waits for <bdi>{pin.server}</bdi>, which doesn’t respond: its state is the last one known.
       {pin.hasVolumes && ' Its volumes are there, so it isn’t started elsewhere.'}
     </p>
   )

@@ -158,7 +158,7 @@ const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast
   <SettingsSection
     id="danger"
     title="Delete environment"
-    about="Its containers, images and history are deleted. Its volumes stay on this server, and its backups on their targets."
+    about="Its containers, images and history are deleted. Its volumes stay where they are, and its backups on their targets."
     danger
   >
     {isLast ? (

@@ -25,7 +25,7 @@ export const RemovalModal = ({
   id,
   name,
   volumes,
-  volumesHint = 'Their data is lost. Otherwise the volumes stay on this server.',
+  volumesHint = 'Their data is lost. Otherwise the volumes stay where they are.',
   typed = false,
   children,
 }: RemovalModalProps) => (

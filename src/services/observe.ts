@@ -32,7 +32,8 @@ export async function observe(
 export const isOutOfSight = ({ db, engines }: Pick<ServiceDeps, 'db' | 'engines'>, id: string) =>
   listLiveInstances(db, id).some((instance) => engines.isAway(instance))
 
-const isSettled = ({ status }: Service) => (settledStatuses as ServiceStatus[]).includes(status)
+export const isSettled = ({ status }: Pick<Service, 'status'>) =>
+  (settledStatuses as ServiceStatus[]).includes(status)
 
 /** Running, unhealthy, or stopped. A pending health check doesn't change the state. */
 export function stateOf(seen: ObservedInstance[], now: ServiceStatus): ServiceStatus {

@@ -237,7 +237,7 @@ export const serviceRoutes = (
 }
 
 const volumesHint =
-  'Their data is lost. Otherwise the volumes stay on this server: write down the passwords they need first.'
+  'Their data is lost. Otherwise the volumes stay where they are: write down the passwords they need first.'
 
 const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
   now: () => (getJob(db, logId) ? 'running' : 'ended'),

@@ -24,7 +24,7 @@ import { changeService, forgetChange, restartService, stopService } from './appl
 import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
-import { isOutOfSight, observe, stateOf } from './observe.ts'
+import { isOutOfSight, isSettled, observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { noError, serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
@@ -178,9 +178,11 @@ async function fail(deps: ServiceDeps, failed: Failed) {
     : undefined
   let status: Service['status'] = 'failed'
   try {
-    if (isOutOfSight(deps, id))
-      status = 'unhealthy' // what is there stays as it is
-    else
+    if (isOutOfSight(deps, id)) {
+      if (isSettled(service))
+        status = service.status // the last that is known of it
+      else if (job.kind !== 'start') status = 'unhealthy'
+    } else
       await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
         const seen = await settleContainers(deps, failed)
         if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
