@@ -9,7 +9,7 @@ import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../platform/pause.ts'
 import type { LifecycleEvent } from './container-lifecycle.ts'
-import { deleteCursors, getCursor, listCursors } from './cursor-store.ts'
+import { deleteCursors, getCursor, listCursorsOn } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
 import { outputLogOf } from './store.ts'
 import { channelOf } from './logs.ts'
@@ -177,9 +177,9 @@ export class Collector {
       if (container.state !== 'created') this.#read(container, { kind: 'look' })
     }
     const ids = new Set(found.map(({ id }) => id))
-    for (const cursor of listCursors(logDb)) {
-      const { containerId, endedAt, serverId } = cursor
-      if (serverId !== docker.serverId || ids.has(containerId)) continue
+    for (const cursor of listCursorsOn(logDb, docker.serverId)) {
+      const { containerId, endedAt } = cursor
+      if (ids.has(containerId)) continue
       if (endedAt) deleteCursors(logDb, [containerId])
       else if (!this.#tell(containerId, { kind: 'look' }))
         this.#open(cursor, { isKnown: true, news: { kind: 'look' } })

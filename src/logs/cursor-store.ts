@@ -1,4 +1,4 @@
-import { eq, inArray } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { outputCursors } from '../db/log-schema.ts'
 import { overwriting, placeholders, preparedOnce } from '../db/queries.ts'
@@ -7,9 +7,18 @@ import { overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 export type Cursor = typeof outputCursors.$inferSelect
 
 export const getCursor = (logDb: LogDb, containerId: string): Cursor | undefined =>
-  logDb.select().from(outputCursors).where(eq(outputCursors.containerId, containerId)).get()
+  preparedCursor(logDb).get({ containerId })
 
-export const listCursors = (logDb: LogDb): Cursor[] => logDb.select().from(outputCursors).all()
+const preparedCursor = preparedOnce((logDb: LogDb) =>
+  logDb
+    .select()
+    .from(outputCursors)
+    .where(eq(outputCursors.containerId, sql.placeholder('containerId')))
+    .prepare(),
+)
+
+export const listCursorsOn = (logDb: LogDb, serverId: string): Cursor[] =>
+  logDb.select().from(outputCursors).where(eq(outputCursors.serverId, serverId)).all()
 
 export const saveCursor = (logDb: LogDb, cursor: Cursor) => prepared(logDb).run(cursor)
 

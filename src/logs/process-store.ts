@@ -1,11 +1,11 @@
 import { and, desc, eq, gte, inArray, lt, min, ne, or, sql } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { trafficSeries } from '../db/log-schema.ts'
-import { hasRow } from '../db/queries.ts'
+import { hasRow, preparedOnce } from '../db/queries.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
-import { getServer } from '../servers/store.ts'
+import { nameOf } from '../servers/store.ts'
 import type { Cursor } from './cursor-store.ts'
 import type { Line, Origin } from './log-line.tsx'
 
@@ -28,26 +28,41 @@ export function originOf(
   }: Pick<Cursor, 'containerId' | 'deploymentId' | 'serverId'>,
   labels: Container['labels'],
 ): Omit<Origin, 'container'> {
-  const known = db.select().from(instances).where(eq(instances.containerId, containerId)).get()
+  const known = preparedInstance(db).get({ containerId })
   const process = known?.component ?? labels[partLabel] ?? ''
   const replica = known && hasReplicas(db, known) ? known.slot + 1 : null
   return {
-    server: getServer(db, serverId)?.name,
+    server: nameOf(db, serverId),
     deploymentId: deploymentId && (known?.releaseId ?? deploymentId), // a service has none
     ...(isName.test(process) ? { process, replica } : { process: '', replica: null }),
   }
 }
 
+const preparedInstance = preparedOnce((db: Db) =>
+  db
+    .select()
+    .from(instances)
+    .where(eq(instances.containerId, sql.placeholder('containerId')))
+    .prepare(),
+)
+
+const preparedReplica = preparedOnce((db: Db) =>
+  db
+    .select({ one: sql`1` })
+    .from(instances)
+    .where(
+      and(
+        eq(instances.releaseId, sql.placeholder('releaseId')),
+        eq(instances.component, sql.placeholder('component')),
+        ne(instances.slot, 0),
+      ),
+    )
+    .limit(1)
+    .prepare(),
+)
+
 const hasReplicas = (db: Db, { releaseId, component }: typeof instances.$inferSelect) =>
-  hasRow(
-    db,
-    instances,
-    and(
-      eq(instances.releaseId, releaseId),
-      eq(instances.component, component),
-      ne(instances.slot, 0),
-    ),
-  )
+  preparedReplica(db).get({ releaseId, component }) !== undefined
 
 /** True when requests for an environment or service were counted. These have lines like a process. */
 export const hasRequests = (logDb: LogDb, sourceId: string) =>

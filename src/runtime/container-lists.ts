@@ -16,6 +16,12 @@ type List = {
 /** The containers of other servers, for pages: they are only listed again after an event of one. */
 export class ContainerLists {
   readonly #lists = new Map<string, List>()
+  readonly #late: () => void
+
+  /** `late` is called when a list has come for which a page did not wait. */
+  constructor(late: () => void) {
+    this.#late = late
+  }
 
   async of(docker: Docker) {
     const before = this.#lists.get(docker.serverId)
@@ -29,7 +35,9 @@ export class ContainerLists {
     )
     if (!before?.latest) return reading
     list.latest = before.latest
-    return (await within(listTime, reading)) ?? before.latest
+    const found = await within(listTime, reading)
+    if (!found) reading.then(this.#late, () => {})
+    return found ?? before.latest
   }
 
   hear(event: EngineEvent | typeof resync) {

@@ -59,7 +59,7 @@ export class ObservedContainers {
   readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
   readonly #asked = new Map<string, Promise<Container | null>>()
   readonly #waiting = new Set<string>()
-  readonly #lists = new ContainerLists()
+  readonly #lists = new ContainerLists(() => this.#changes.publish('all'))
   #isHearing = false
   #onInspected: (container: Container) => void = () => {}
   #turn = 0

@@ -1,8 +1,7 @@
 import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows } from '../db/queries.ts'
-import { environments, instances, projects, servers, services, workloads } from '../db/schema.ts'
+import { countRows, environments, instances, preparedOnce, projects, servers, services, workloads } from '../db/queries.ts'
 
 export { serverRoles } from '../db/schema.ts'
 
@@ -21,6 +20,17 @@ export function getServer(db: Pick<Tx, 'select'>, id: string) {
   const row = db.select().from(servers).where(eq(servers.id, id)).get()
   return row && toServer(row)
 }
+
+/** Prepared, as each reading of a log asks for it; undefined while there is only one. */
+export const nameOf = (db: Db, id: string) => preparedName(db).get({ id })?.name
+
+const preparedName = preparedOnce((db: Db) =>
+  db
+    .select({ name: servers.name })
+    .from(servers)
+    .where(eq(servers.id, sql.placeholder('id')))
+    .prepare(),
+)
 
 const toServer = (row: Row) => ({ ...row, state: stateOf(row) })
 

@@ -23,7 +23,7 @@ async function running() {
   })
   const ids = f.engines.flatMap(({ containers }) => [...containers.keys()])
   await until(() => ids.every((id) => f.deps.observed.condition(id)))
-  return { ...f, slow }
+  return { ...f, slow, stop, release }
 }
 
 test('50 servers with 1,000 instances: pages have all, ask no other server, wait for none, and are small', async () => {
@@ -61,5 +61,8 @@ test('50 servers with 1,000 instances: pages have all, ask no other server, wait
   f.slow.add(second!.serverId)
   const [first] = second!.containers.keys()
   second!.remove(first!, { force: true })
+  const later = f.deps.observed.changes(f.stop.signal, { interval: 0 })[Symbol.asyncIterator]()
   expect(await count()).toBe(all)
+  f.release() // and is told when it has come
+  await until(async () => (await later.next(), (await count()) === all - 1))
 })
