@@ -41,7 +41,6 @@ export {
 export { execPiped, runPiped } from './piped.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { pushImage } from './push.ts'
-export { rootSpace } from './root-space.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
 export {
@@ -49,12 +48,22 @@ export {
   getNode,
   joinSwarm,
   leaveSwarm,
-  listNodes,
   removeNode,
-  swarmCertificates,
   swarmLabels,
   swarmState,
   workerToken,
 } from './swarm.ts'
 export { endLeftTerminals, openTerminal } from './terminal.ts'
 export { createVolume, listVolumes, removeVolume, volumeFolder } from './volumes.ts'
+
+/** What is asked rarely is loaded then. */
+type Rare = typeof import('./root-space.ts') & typeof import('./swarm-members.ts')
+
+export const rootSpace = async (...args: Parameters<Rare['rootSpace']>) =>
+  (await import('./root-space.ts')).rootSpace(...args)
+
+export const listNodes = async (...args: Parameters<Rare['listNodes']>) =>
+  (await import('./swarm-members.ts')).listNodes(...args)
+
+export const swarmCertificates = async (...args: Parameters<Rare['swarmCertificates']>) =>
+  (await import('./swarm-members.ts')).swarmCertificates(...args)

@@ -1,7 +1,8 @@
 import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, environments, instances, preparedOnce, projects, servers, services, workloads } from '../db/queries.ts'
+import { countRows, preparedOnce } from '../db/queries.ts'
+import { environments, instances, projects, servers, services, workloads } from '../db/schema.ts'
 
 export { serverRoles } from '../db/schema.ts'
 
