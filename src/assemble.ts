@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
+import { listIssued } from './addresses/store.ts'
 import type { BackupDeps, Progress } from './backups/deps.ts'
 import type { Config } from './config.ts'
 import { sharers } from './backups/restic/repository.ts'
@@ -57,7 +58,7 @@ import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
 import { Starts } from './runs/starts.ts'
 import { ServerEngines } from './servers/server-engines.ts'
-import { listServers } from './servers/store.ts'
+import { listEdgeServers, listServers } from './servers/store.ts'
 import { serviceJobs } from './services/state.ts'
 import { WatchedTraffic } from './traffic/watched.ts'
 import { Streams } from './web/streams.ts'
@@ -86,6 +87,8 @@ export type Overrides = Partial<{
   lookup: Lookup
   /** Tries a backup target out. */
   tryOut: TargetDeps['targets']['tryOut']
+  /** Milliseconds without a request after which an edge that is left ends. */
+  edgeQuietTime: number
   /** Opens the repository of a target. */
   openRestic: BackupDeps['openRestic']
 }>
@@ -107,6 +110,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     clock,
     lookup,
     tryOut,
+    edgeQuietTime,
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
@@ -125,6 +129,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   db.$client.onWrite = (table) => {
     changes.touch()
     if (table === 'outbox') outbox.wake()
+    if (table === 'servers') void edge.sync()
   }
   const observed = new ObservedContainers(engines)
   observed.listen(streams.shutdown, () => changes.touch())
@@ -136,6 +141,15 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     caddy: caddyOf(config, { folder, engine: edgeEngine({ docker, instanceId }) }),
     isOptional: config.edge === 'auto' || isDirect,
     isEnding: isDirect,
+    others: () =>
+      listEdgeServers(db).length === 0
+        ? null
+        : import('./runtime/other-edges.ts').then(({ otherEdges }) =>
+            otherEdges(
+              { ...on, db, config, instanceId, folder, issued: () => listIssued(db) },
+              { quietTime: edgeQuietTime },
+            ),
+          ),
     plan() {
       routing.routeNew()
       return isDirect ? { ...plan(), hosts: [] } : plan()
@@ -165,7 +179,12 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const feed = new EngineFeed()
   const serverEngines = new ServerEngines({
     ...{ db, secrets, engines, instanceId, config, connect: connectServer },
-    changed: (one) => routing.routeOn(one),
+    changed(one) {
+      routing.routeOn(one)
+      if (engines.all.length === 1) return
+      edge.others?.doubt()
+      void edge.sync()
+    },
   })
   const server = new ServerMeter(config, db)
   const usage = new UsagePoller({ observed, logDb }, { interval: usageInterval })

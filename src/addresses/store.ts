@@ -230,6 +230,14 @@ const isComingByEdge = (db: Tx) => {
 /** Only hosts with automatic HTTPS have one. */
 export const listCertificates = (db: Tx) => listRows(db, certificates, undefined)
 
+/** When the certificate of each host ends that has one. */
+export const listIssued = (db: Tx) =>
+  new Map(
+    listRows(db, certificates, eq(certificates.status, 'issued')).flatMap(({ host, notAfter }) =>
+      notAfter ? [[host, notAfter.getTime()] as const] : [],
+    ),
+  )
+
 export const isIssued = (db: Tx, host: string) =>
   listValues(
     db,

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
 import type { Db } from '../db/index.ts'
+import { edgeAddresses } from '../domains/public-address.ts'
 import { Failure } from '../platform/errors.ts'
 
 type Current = Disposable & { db: Db; instanceId: string }
@@ -29,5 +30,7 @@ export const planIn = (db: Db, config: Config) =>
 
 export function readPlan(config: Config) {
   using opened = openCurrent(config)
-  return opened && { instanceId: opened.instanceId, ...planIn(opened.db, config) }
+  if (!opened) return null
+  const { db, instanceId } = opened
+  return { instanceId, edges: edgeAddresses(db), ...planIn(db, config) }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { checkDns } from '../domains/dns-check.ts'
 import type { DnsCheck } from '../domains/dns-check.ts'
-import { ownAddresses, publicAddresses } from '../domains/public-address.ts'
+import { publicAddresses } from '../domains/public-address.ts'
 import type { Host } from '../edge/plan.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { readPlan } from './current.ts'
@@ -16,19 +16,18 @@ type Options = { nameServers?: string[] | null; signal?: AbortSignal }
 
 export async function checkDomains(config: Config, options: Options = {}): Promise<Finding[]> {
   if (config.edge === 'direct') return []
-  const hosts = readPlan(config)?.hosts ?? []
+  const { hosts = [], edges = [] } = readPlan(config) ?? {}
   if (hosts.length === 0) return []
   const left = hosts.length - maxNames
   const rest = left > 0 ? [ok('domains', `${left} more weren’t looked up: see Domains`)] : []
-  return [...(await lookUp(config, hosts, options)), ...rest]
+  return [...(await lookUp(config, { hosts, own: edges }, options)), ...rest]
 }
 
 async function lookUp(
   config: Config,
-  hosts: Host[],
+  { hosts, own }: { hosts: Host[]; own: string[] },
   { nameServers = null, signal = AbortSignal.timeout(25_000) }: Options,
 ) {
-  const own = ownAddresses()
   const expected = await publicAddresses({ config, nameServers }, { own, signal })
   const turns = new Semaphore(atOnce)
   const given = { expected, own, nameServers, signal }

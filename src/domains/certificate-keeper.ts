@@ -35,7 +35,7 @@ import {
 import { storeCertificate } from './certificate-notice.ts'
 import { checkDns } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
-import { ownAddresses, publicAddresses } from './public-address.ts'
+import { edgeAddresses, publicAddresses } from './public-address.ts'
 
 type KeeperDeps = {
   config: Pick<Config, 'acme' | 'domain' | 'edgePorts' | 'publicAddresses' | 'url'>
@@ -80,7 +80,7 @@ export class CertificateKeeper {
   /** The addresses to which names of this server should point, as far as known. */
   get expected(): readonly string[] {
     const { publicAddresses: given } = this.#kept.config
-    return this.#expected ?? (given.length > 0 ? given : ownAddresses())
+    return this.#expected ?? (given.length > 0 ? given : edgeAddresses(this.#kept.db))
   }
 
   /** Call it when hosts were stored: checks them at once. */
@@ -179,8 +179,8 @@ export class CertificateKeeper {
   }
 
   async #lookUp(host: string, signal: AbortSignal): Promise<DnsCheck> {
-    const { config, nameServers } = this.#kept
-    const own = ownAddresses()
+    const { config, db, nameServers } = this.#kept
+    const own = edgeAddresses(db)
     const expected = await publicAddresses({ config, nameServers }, { own, signal })
     this.#expected = expected
     const dns = await checkDns(host, { expected, own, nameServers, signal })

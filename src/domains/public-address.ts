@@ -1,6 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { isPublicAddress } from '../platform/hosts.ts'
+import { listEdgeServers } from '../servers/store.ts'
 import { lookUp } from './dns.ts'
 
 export type AddressDeps = {
@@ -15,6 +17,14 @@ export const ownAddresses = () =>
     .flatMap((found) => found ?? [])
     .map(({ address }) => address)
     .filter(isPublicAddress)
+
+/** Those of all servers that have an edge. */
+export const edgeAddresses = (db: Db) => [
+  ...ownAddresses(),
+  ...listEdgeServers(db).flatMap(({ address, isServing }) =>
+    isServing && isPublicAddress(address) ? address : [],
+  ),
+]
 
 /**
  * Addresses that names of this server should resolve to: the setting, else the machine's own public

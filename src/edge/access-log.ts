@@ -1,3 +1,5 @@
+import type { Plan } from './plan.ts'
+
 /** Caddy's access logs, in the folder that it shares with Davit. */
 export const accessFolder = (folder: string) => `${folder}/log`
 
@@ -20,29 +22,35 @@ const sampling = { first: 1000, thereafter: 11 }
  * reads the lines later even if it was down. Headers, queries and user names are excluded, as are requests
  * from Caddy's own log: they may contain secrets.
  */
-export const loggingOf = ({ folder }: { folder: string }) => ({
+export const loggingOf = (plan: Pick<Plan, 'folder' | 'home'>) => ({
   logs: {
     default: {
       // all of it: each request would be encoded for this log too, whether or not it has a line here
       exclude: ['http'],
     },
-    access: { ...accessLog(folder, 'level'), sampling: { interval: 1e9, ...sampling } },
+    access: { ...accessLog(plan, 'level'), sampling: { interval: 1e9, ...sampling } },
     // each failed request (5xx) has a line of its own, which has no level
-    failed: { ...accessLog(folder, ''), level: 'ERROR' },
+    failed: { ...accessLog(plan, ''), level: 'ERROR' },
   },
 })
 
-const accessLog = (folder: string, level_key: string) => ({
+/** Davit reads that of another server as the output of its container. */
+const writerOf = ({ folder, home }: Pick<Plan, 'folder' | 'home'>) =>
+  home
+    ? { output: 'stdout' }
+    : {
+        output: 'file',
+        filename: accessFile(folder),
+        // Caddy is root in a container, while Davit may be another user; no one else can enter the folder
+        mode: '0644',
+        roll_size_mb: files.size,
+        roll_keep: files.kept,
+        roll_gzip: false,
+      }
+
+const accessLog = (plan: Pick<Plan, 'folder' | 'home'>, level_key: string) => ({
   include: ['http.log.access'],
-  writer: {
-    output: 'file',
-    filename: accessFile(folder),
-    // Caddy is root in a container, while Davit may be another user; no one else can enter the folder
-    mode: '0644',
-    roll_size_mb: files.size,
-    roll_keep: files.kept,
-    roll_gzip: false,
-  },
+  writer: writerOf(plan),
   encoder: {
     format: 'filter',
     wrap: { format: 'json', message_key: '', level_key, name_key: '' },

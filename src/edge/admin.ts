@@ -133,13 +133,13 @@ const isNothing = (status: number, text: string) =>
 
 const hint = 'See the log of Caddy’s container.'
 
-const unreachable = (cause: unknown) =>
+export const unreachable = (cause: unknown) =>
   new Failure('edge_unreachable', 'Caddy’s admin API can’t be reached.', hint, { cause })
 
 const silent = (timeout: number, cause: unknown) =>
   new Failure('edge_timeout', `Caddy didn’t respond within ${timeout / 1000} s.`, hint, { cause })
 
-function refused(text: string) {
+export function refused(text: string) {
   const reason = /^\{"error":(".*")\}\s*$/s.exec(text)?.[1]
   const said = (reason ? String(parse(reason)) : text).trim().slice(0, maxReason)
   return new Failure(

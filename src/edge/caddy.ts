@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { nearAddress } from '../platform/hosts.ts'
+import { onDemand } from '../platform/on-demand.ts'
 import type { AdminAddress } from './admin.ts'
-import { foreignCaddy } from './foreign.ts'
 import { ownCaddy } from './own.ts'
 import type { Engine } from './own.ts'
 import type { Caddy } from './plan.ts'
@@ -21,8 +21,15 @@ export function caddyOf(
   if (edge !== 'external') return ownCaddy({ folder, ports, engine })
   const reached = nearAddress(host)
   const davit = `${reached.includes(':') ? `[${reached}]` : reached}:${port}`
-  const admin = adminOf(edgeAdmin!)
-  return foreignCaddy({ folder, ports, admin, davit, engine })
+  const given = { folder, ports, admin: adminOf(edgeAdmin!), davit, engine }
+  const foreign = onDemand(async () => (await import('./foreign.ts')).foreignCaddy(given))
+  return {
+    ...{ mode: 'external', folder, ports, davit, version: null },
+    doubt() {},
+    start: async (...args) => (await foreign()).start(...args),
+    serve: async (...args) => (await foreign()).serve(...args),
+    stop: async (...args) => (await foreign()).stop(...args),
+  }
 }
 
 /** Parses DAVIT_EDGE_ADMIN. */

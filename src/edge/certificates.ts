@@ -2,18 +2,27 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { Failure } from '../platform/errors.ts'
+import { certificateFile } from './elsewhere.ts'
+import { certificatesInside } from './container.ts'
 import { plainHandler } from './pages.ts'
 import { namesPath } from './plan.ts'
 import type { Authority, Plan } from './plan.ts'
 
-/** Uploaded certificates, and those that Caddy may request on demand. */
-export function certificatesOf({ hosts, authority, ports }: Omit<Plan, 'listeners'>) {
+/** Uploaded certificates, those of Davit's own edge on another, and those that Caddy may request on demand. */
+export function certificatesOf({ hosts, authority, home, ports }: Omit<Plan, 'listeners'>) {
   const own = hosts.flatMap(({ https }) =>
     https.kind === 'own' ? [{ certificate: https.certificate, key: https.key }] : [],
   )
   const endpoint = `http://127.0.0.1:${ports.http}${permissionPath}`
+  const files = Object.entries(home?.certified ?? {}).map(([host, end]) => ({
+    certificate: `${certificatesInside.path}/${certificateFile(host, end, 'crt')}`,
+    key: `${certificatesInside.path}/${certificateFile(host, end, 'key')}`,
+  }))
   return {
-    certificates: own.length > 0 ? { load_pem: own } : {},
+    certificates: {
+      ...(own.length > 0 && { load_pem: own }),
+      ...(files.length > 0 && { load_files: files }),
+    },
     ...(authority && {
       automation: {
         on_demand: { permission: { module: 'http', endpoint } },

@@ -1,3 +1,4 @@
+import { edgeRoutes, homeRoutes } from './elsewhere.ts'
 import { keyInLog, logged, loggingOf } from './access-log.ts'
 import { bodyRoutes, refusedBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
@@ -11,7 +12,7 @@ import {
   pageAddress,
   pageNames,
 } from './plan.ts'
-import type { Host, Listener, Plan } from './plan.ts'
+import type { Home, Host, Listener, Plan } from './plan.ts'
 import { comparisons, loginRoute } from './logins.ts'
 import { bodyPlaces, placeServer } from './places.ts'
 import { forwardedInLog, hasProxies, isScheme, visitorRoutes, trusting } from './forwarded.ts'
@@ -38,7 +39,7 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
           hosts: hostServer(plan, last),
           ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
           places: placeServer(plan, [comparisons(plan)]),
-          shares: shareServer(plan, errorsOf(plan)),
+          ...(!plan.home && { shares: shareServer(plan, errorsOf(plan)) }),
           ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
         },
       },
@@ -91,6 +92,7 @@ function hostServer(plan: Plan, last: object[]) {
     logs: logged,
     tls_connection_policies: [{}],
     routes: [
+      ...edgeRoutes(plan),
       forwardedInLog(isTrusting),
       ...bodyRoutes(plan, bodyPlaces(plan)),
       ...visitorRoutes(isTrusting),
@@ -98,7 +100,7 @@ function hostServer(plan: Plan, last: object[]) {
       ...(plan.authority ? permissionRoutes(folder) : []),
       ...redirectToHttps(plan),
       ...hostRoutes(plan, { isTrusting }),
-      unlistedHosts(plan, isTrusting),
+      ...(plan.home ? [] : [unlistedHosts(plan, isTrusting)]),
       { handle: last },
     ],
     errors: errorsOf(plan),
@@ -110,7 +112,8 @@ function hostRoutes(plan: Plan, { pages, isTrusting }: { pages?: object[]; isTru
   const rows = hosts.flatMap(({ name, sites }) =>
     sites.map((site) => ({
       key: keyOf(name, site),
-      outputs: isPlain(site) ? slotsIn(hostPath(folder, name)) : outputsOf(folder, site),
+      outputs:
+        isPlain(site) && !plan.home ? slotsIn(hostPath(folder, name)) : outputsOf(folder, site),
     })),
   )
   return [
@@ -119,7 +122,11 @@ function hostRoutes(plan: Plan, { pages, isTrusting }: { pages?: object[]; isTru
     ...strictHosts(hosts, isTrusting),
     ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),
     ...(pages || !hosts.some(hasLogin) ? [] : [loginRoute(plan)]),
-    ...targetRoutes(plan, rows, { key: '{http.request.host}{http.vars.davit}', pages, isTrusting }),
+    ...targetRoutes(plan, rows, {
+      key: '{http.request.host}{http.vars.davit}',
+      pages: pages ?? homeRoutes(plan),
+      isTrusting,
+    }),
   ]
 }
 
@@ -236,17 +243,26 @@ const plainHost = within({ header_regexp: { Host: { pattern: '[^a-z0-9.-]|\\.$' 
 ])
 
 function redirectToHttps(plan: Plan) {
-  const { folder, ports, hosts } = plan
+  const { folder, home, ports, hosts } = plan
   if (hosts.every(({ https }) => https.kind === 'off')) return []
   const port = ports.https === 443 ? '' : `:${ports.https}`
   const location = `https://{http.request.host}${port}{http.request.uri}`
   const file = { root: namesPath(folder, 'redirects'), try_files: ['/{http.request.host}'] }
+  if (home) return certifiedToHttps(plan, home, location)
   const plain = hosts.flatMap(({ name, https }) => (https.kind === 'off' ? name : []))
   return [
     within({ ...isScheme('http', hasProxies(plan)), not: [{ host: plain }] }, [
       { match: [{ file }], handle: [redirect(location)], terminal: true },
     ]),
   ]
+}
+
+function certifiedToHttps(plan: Plan, { certified }: Home, location: string) {
+  const isSecure = ({ name, https }: Host) =>
+    https.kind !== 'off' && https.redirect && (https.kind === 'own' || name in certified)
+  const host = plan.hosts.filter(isSecure).map(({ name }) => name)
+  const match = [{ ...isScheme('http', hasProxies(plan)), host }]
+  return host.length > 0 ? [{ match, handle: [redirect(location)], terminal: true }] : []
 }
 
 /** Caddy's own errors; an app's errors are passed through. */

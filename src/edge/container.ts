@@ -62,7 +62,10 @@ export const edgeContainer = ({
   cpus,
   pidsLimit: 512,
   capabilities: ['NET_BIND_SERVICE', 'DAC_OVERRIDE'],
-  volumes: [{ name: volume, path: '/data' }],
+  volumes: [
+    { name: volume, path: certificatesInside.path },
+    ...(folder === null ? [{ name: folderVolume(volume), path: folderInside }] : []),
+  ],
   readOnly: true,
   init: false,
   restart: { name: 'unless-stopped' as const },
@@ -70,13 +73,17 @@ export const edgeContainer = ({
   logs: { maxSize: '10m', maxFiles: 3 },
   granted: {
     hostNetwork: true,
-    binds: [{ source: folder, path: folderInside, readOnly: false }],
+    binds: folder === null ? [] : [{ source: folder, path: folderInside, readOnly: false }],
   },
 })
 
 const openFiles = (count: number) => ({ name: 'nofile', soft: count, hard: count })
 
-type ContainerOptions = { folder: string; volume: string; cpus: number; memoryBytes: number }
+/** On another server, instead of a shared folder. */
+export const folderVolume = (volume: string) => `${volume}-folder`
+
+/** The folder is null on another server. */
+type ContainerOptions = { folder: string | null; volume: string; cpus: number; memoryBytes: number }
 
 /** Throws when the output of `caddy version` is too old; a build without a version passes. */
 export function refuseOldCaddy(version: string) {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
@@ -6,26 +6,19 @@ import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
-import type { Forwarder } from './forwarders.ts'
+import { EdgeNotes, troublesIn } from './note.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
+import { hostsOf } from './rejected-hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
 import { routeAll, routeShare } from './shares.ts'
 import type { Addresses, EdgeShare } from './shares.ts'
+import type { OtherEdges } from './other-edges.ts'
 import { LoadPace } from './load-pace.ts'
 import { isEngineAway, isTooLong } from './mode.ts'
 import { forgetSlots, keepSlots, makeFolder, readSlots, setSlots } from './slots.ts'
 import { drained } from './sockets.ts'
 
 export type Mode = Caddy['mode'] | 'direct'
-
-/** Written to a file in its folder. */
-export type EdgeNote = {
-  mode: Mode
-  troubles: { message: string; hint: string }[]
-  forwarders: Forwarder[]
-}
-
-export const notePath = (folder: string) => `${folder}/state.json`
 
 type EdgeOptions = {
   /** As Davit sees it. */
@@ -38,6 +31,8 @@ type EdgeOptions = {
   isEnding?: boolean
   /** Reads from the database what to serve. */
   plan: () => Omit<Plan, 'folder' | 'ports'>
+  /** Those of other servers, once there are others. */
+  others?: () => Promise<OtherEdges> | null
   /** Makes each workload update its slots, which weren't maintained while there was no edge. */
   fill: () => void
 }
@@ -52,6 +47,8 @@ const intervalInTrouble = 1000
  */
 export class Edge {
   readonly #given: EdgeOptions
+  readonly folder: string
+  others: OtherEdges | undefined
   readonly #pace = new LoadPace()
   readonly forwarders = new Forwarders()
   /** Null until the first check. */
@@ -63,13 +60,14 @@ export class Edge {
   #trouble: Failure | null = null
   #rejected: RejectedHost[] = []
   #loadedAt: Date | null = null
-  #noted = ''
+  readonly #notes = new EdgeNotes()
   #known = Promise.withResolvers<void>()
   #woken = Promise.withResolvers<void>()
   #next = Promise.withResolvers<void>()
 
   constructor(given: EdgeOptions) {
     this.#given = given
+    this.folder = given.folder
     this.#writesSlots = given.caddy !== null
     if (!given.caddy) this.#settle('direct')
   }
@@ -77,10 +75,6 @@ export class Edge {
   /** With `direct`, apps are reached by their own ports, also before the first check. */
   get mode(): Mode {
     return this.#mode ?? 'direct'
-  }
-
-  get folder() {
-    return this.#given.folder
   }
 
   get isOn() {
@@ -117,21 +111,28 @@ export class Edge {
   /** Call it when the state of Caddy's container changed. */
   invalidate() {
     this.#given.caddy?.doubt()
+    this.others?.doubt()
     void this.sync()
   }
 
-  /** Routes a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
-  route(key: string, to: Addresses | PageName) {
+  /**
+   * Routes a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. `elsewhere`
+   * is where other servers reach them, if they do.
+   */
+  route(key: string, to: Addresses | PageName, elsewhere: Addresses | null = null) {
     const { folder, caddy } = this.#given
-    const addresses = (): Addresses =>
-      typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to
-    if (this.#writesSlots) routeAll(folder, key, addresses())
+    if (!this.#writesSlots) return
+    const page: Addresses | null = typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : null
+    routeAll(folder, key, page ?? (to as Addresses))
+    this.others?.route(key, page ?? elsewhere)
   }
 
   /** Routes a share of a key's requests to the new version. */
   routeShare(key: string, share: EdgeShare, versions: Record<ShareVersion, Addresses>) {
     const { folder, caddy } = this.#given
-    if (this.#writesSlots) routeShare(folder, key, { share, versions, folderInside: caddy!.folder })
+    if (!this.#writesSlots) return
+    routeShare(folder, key, { share, versions, folderInside: caddy!.folder })
+    this.others?.route(key, null)
   }
 
   /** The upstreams or the page of a key; null when it has no slots. */
@@ -150,17 +151,23 @@ export class Edge {
   }
 
   forget(key: string) {
-    if (this.#writesSlots) forgetSlots(this.#given.folder, key)
+    if (!this.#writesSlots) return
+    forgetSlots(this.#given.folder, key)
+    this.others?.forget(key)
   }
 
   /** Removes the slots of all keys but these. */
-  keep(keys: Iterable<string>) {
-    if (this.#writesSlots) keepSlots(this.#given.folder, new Set(keys))
+  keep(keys: ReadonlySet<string>) {
+    if (!this.#writesSlots) return
+    keepSlots(this.#given.folder, keys)
+    this.others?.keep(keys)
   }
 
   /** Waits until Caddy has no connections to these addresses. False when some remain at the timeout. */
   async drained(addresses: string[], options: { seconds: number; signal: AbortSignal }) {
-    return !this.#writesSlots || drained(addresses, options)
+    if (!this.others?.isOn) return !this.#writesSlots || drained(addresses, options)
+    await sleep(options.seconds * 1000, undefined, options) // those of other servers can't be seen here
+    return false
   }
 
   /** Checks repeatedly, until the signal. */
@@ -188,8 +195,11 @@ export class Edge {
 
   async #lookOnce(caddy: Caddy, signal: AbortSignal) {
     try {
-      const { folder, ports } = caddy
-      const plan = { folder, ports, ...this.#given.plan() }
+      const { folder, ports, mode } = caddy
+      const mayServe = mode === 'caddy' && !this.#given.isEnding
+      this.others ??= (await this.#given.others?.()) ?? undefined
+      if (this.others?.look({ mayServe })) this.#isFilled = false // they have nothing yet
+      const plan = { folder, ports, ...this.#given.plan(), ...this.others?.token }
       if (this.#given.isOptional && plan.hosts.length + plan.listeners.length === 0)
         await this.#turnOff(caddy, signal)
       else await this.#putRight(caddy, plan, signal)
@@ -225,6 +235,7 @@ export class Edge {
     const served = plan.hosts.filter(({ name }) => !names.includes(name))
     setRedirects(folder, served) // only to certificates that exist by now
     if (state === 'in force') sweepHosts(folder, plan.hosts)
+    this.others?.serve({ ...plan, hosts: served }, { signal })
     this.#loadedAt = loadedAt
     this.#pace.count(loadedAt)
     this.#rejected = rejected
@@ -234,6 +245,7 @@ export class Edge {
 
   async #turnOff(caddy: Caddy, signal: AbortSignal) {
     this.#emptied()
+    this.others?.serve(null, { signal })
     this.#rejected = []
     this.#settle('direct')
     this.#trouble = null
@@ -274,20 +286,11 @@ export class Edge {
     this.#trouble = trouble
   }
 
-  /** Written for `davit doctor`, which is another process. */
   #note() {
-    const failures = new Set([...this.#rejected.map(({ failure }) => failure), this.#trouble])
-    failures.delete(null)
-    const troubles = [...failures].map((one) => ({ message: one!.message, hint: one!.hint }))
-    const forwarders = this.forwarders.list()
-    const note = JSON.stringify({ mode: this.mode, troubles, forwarders } satisfies EdgeNote)
-    if (note === this.#noted || !existsSync(this.#given.folder)) return
-    try {
-      writeFileSync(notePath(this.#given.folder), note, { mode: 0o600 })
-      this.#noted = note
-    } catch {
-      // the disk is probably full; the next check tries again
-    }
+    const failures = [...this.#rejected.map(({ failure }) => failure), this.#trouble]
+    const troubles = [...troublesIn(failures), ...(this.others?.troubles() ?? [])]
+    const note = { mode: this.mode, troubles, forwarders: this.forwarders.list() }
+    this.#notes.write(this.folder, note)
   }
 
   #settle(mode: Mode) {
@@ -295,6 +298,3 @@ export class Edge {
     this.#known.resolve()
   }
 }
-
-const hostsOf = (rejected: RejectedHost[]) =>
-  rejected.flatMap((one) => ('host' in one ? [one.host] : []))

@@ -14,8 +14,10 @@ const proxySays = (scheme: string, pattern: string) => ({
 })
 
 /** True where a request may come from a trusted proxy. Without one, much needn't be asked of each request. */
-export const hasProxies = ({ trustedProxies = [] }: Pick<Plan, 'trustedProxies'>) =>
-  trustedProxies.length > 0
+export const hasProxies = ({
+  trustedProxies = [],
+  token,
+}: Pick<Plan, 'trustedProxies' | 'token'>) => trustedProxies.length > 0 || token !== undefined
 
 /** Marks requests in the log that would be attributed to another address if their proxy were trusted. */
 export const forwardedInLog = (isTrusting: boolean) => ({

@@ -178,7 +178,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
 }
 
 /** Never the error of the saved configuration, which lacks this field. */
-const isUntimed = ({ message }: Failure) => message.includes('unknown field "read_timeout"')
+export const isUntimed = ({ message }: Failure) => message.includes('unknown field "read_timeout"')
 
 /** After a failure, throws the same error for a while, longer each time, without trying again. */
 function withBackoff<Result>(

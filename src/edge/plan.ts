@@ -14,6 +14,18 @@ export type Plan = {
   timesBodies?: boolean
   /** CIDRs of proxies in front of the edge. */
   trustedProxies?: string[]
+  /** Of Davit's own edge while others send it requests: how these say so. */
+  token?: string
+  /** Set for an edge on another server. */
+  home?: Home
+}
+
+/** Davit's own edge, as one on another server reaches it. */
+export type Home = {
+  address: string
+  token: string
+  /** When the certificates end that this server has, by host. */
+  certified: Record<string, number>
 }
 
 export type Host = {

@@ -126,3 +126,6 @@ const hostRefused = ({ name }: Host, { message }: Failure) =>
     `${name} isn’t served: ${message}`,
     'Check its certificate and its other settings. All other domains are served.',
   )
+
+export const hostsOf = (rejected: RejectedHost[]) =>
+  rejected.flatMap((one) => ('host' in one ? [one.host] : []))

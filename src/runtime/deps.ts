@@ -20,7 +20,7 @@ export type RuntimeDeps = {
   serverList: ServerList
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime' | 'registry' | 'allowHosts'>
-  edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained' | 'others'>
   observed: Pick<ObservedContainers, 'inspect' | 'inspectAt' | 'condition'>
   routing: Routing
   locks: WorkloadLocks

@@ -23,6 +23,7 @@ export async function drain(
   workload: WorkloadKey,
   { instances, signal }: { instances: Pick<Instance, 'id'>[]; signal: AbortSignal },
 ) {
+  if (edge.isOn) await edge.others?.settled({ signal })
   const seconds = getDrainSeconds(db, workload)
   const ids = new Set(instances.map(({ id }) => id))
   const addresses = listPlaces(db, workload).flatMap(({ id, address, port }) =>

@@ -3,6 +3,7 @@ import { createReadStream, existsSync, rmSync } from 'node:fs'
 import {
   certificatesInside,
   edgeContainer,
+  folderVolume,
   image,
   refuseOldCaddy,
   restoredCertificates,
@@ -61,12 +62,12 @@ const holdsPorts = ({ state }: ContainerSummary) => state === 'running' || state
  */
 export const ensureEdgeContainer = (
   deps: EdgeDeps,
-  { folder, signal }: { folder: string; signal: AbortSignal },
+  { folder, signal }: { folder: string | null; signal: AbortSignal },
 ): Promise<string> =>
-  locks.run(deps.instanceId, signal, async () => {
+  locks.run(lockOf(deps), signal, async () => {
     const { docker, instanceId } = deps
     const { cpus, memoryBytes } = await docker.machine({ signal })
-    const volume = `davit-${instanceId}-edge`
+    const volume = edgeVolume(instanceId)
     const settings = edgeContainer({ folder, volume, cpus, memoryBytes })
     const made = new Bun.CryptoHasher('sha256').update(JSON.stringify(settings)).digest('hex')
     const labels = labelsFor({ instanceId, kind: 'edge', ownerId: '' })
@@ -74,11 +75,12 @@ export const ensureEdgeContainer = (
     for (const found of await listEdges(deps, signal))
       if (!kept && found.labels[madeLabel] === made) kept = found
       else await remove(deps, found.id)
-    const restored = restoredCertificates(folder)
+    const restored = folder === null ? null : restoredCertificates(folder)
     if (kept?.state === 'created') await putCertificates(deps, kept.id, { restored, signal })
-    if (kept) rmSync(restored, { force: true }) // a container that has run has newer ones
+    if (kept && restored) rmSync(restored, { force: true }) // a container that has run has newer ones
     if (kept && (await startAgain(deps, kept, { folder, signal }))) return kept.id
-    await docker.createVolume({ name: volume, labels })
+    for (const name of folder === null ? [volume, folderVolume(volume)] : [volume])
+      await docker.createVolume({ name, labels })
     const id = await docker.createContainer({
       ...settings,
       name: `${settings.name}-${instanceId.slice(-12)}`,
@@ -87,7 +89,7 @@ export const ensureEdgeContainer = (
     })
     try {
       await putCertificates(deps, id, { restored, signal })
-      rmSync(restored, { force: true })
+      if (restored) rmSync(restored, { force: true })
       await docker.startContainer(id)
       refuseOldCaddy((await versionIn(deps, id, { signal })) ?? '')
       return id
@@ -101,10 +103,10 @@ export const ensureEdgeContainer = (
 async function startAgain(
   deps: EdgeDeps,
   { id, state }: ContainerSummary,
-  { folder, signal }: { folder: string; signal: AbortSignal },
+  { folder, signal }: { folder: string | null; signal: AbortSignal },
 ) {
   // without its admin socket it can't be configured, and must restart
-  if (state === 'running' && (await appears(adminSocket(folder), signal))) return true
+  if (state === 'running' && (!folder || (await appears(adminSocket(folder), signal)))) return true
   try {
     // a paused or restarting container ignores a start
     if (state !== 'created' && state !== 'exited')
@@ -122,9 +124,9 @@ async function startAgain(
 async function putCertificates(
   { docker }: EdgeDeps,
   id: string,
-  { restored, signal }: { restored: string; signal: AbortSignal },
+  { restored, signal }: { restored: string | null; signal: AbortSignal },
 ) {
-  if (!existsSync(restored)) return
+  if (!restored || !existsSync(restored)) return
   const tar = createReadStream(restored)
   try {
     await docker.putTar(id, { path: certificatesInside.path, tar, signal })
@@ -134,13 +136,19 @@ async function putCertificates(
   }
 }
 
-/** Yields the certificates and accounts of our Caddy as a tar archive. Throws a Failure when it has none. */
-export async function* readCertificates(deps: EdgeDeps, { signal }: { signal: AbortSignal }) {
+/**
+ * Yields the certificates and accounts of our Caddy, or what is `below` there, as a tar archive. Throws a Failure
+ * when it has none.
+ */
+export async function* readCertificates(
+  deps: EdgeDeps,
+  { below = '', signal }: { below?: string; signal: AbortSignal },
+) {
   const { path, name } = certificatesInside
   const [container] = await listEdges(deps, signal)
   if (!container) throw noCertificates()
   try {
-    yield* deps.docker.readArchive(container.id, { path: `${path}/${name}`, signal })
+    yield* deps.docker.readArchive(container.id, { path: `${path}/${name}${below}`, signal })
   } catch (error) {
     throw isStatus(error, 404) ? noCertificates() : error
   }
@@ -166,10 +174,21 @@ async function appears(path: string, signal: AbortSignal) {
 }
 
 /** Keeps its certificates. */
-export const removeEdgeContainer = (deps: EdgeDeps, { signal }: { signal: AbortSignal }) =>
-  locks.run(deps.instanceId, signal, async () => {
-    for (const { id } of await listEdges(deps, signal)) await remove(deps, id)
+export const removeEdgeContainer = (
+  deps: EdgeDeps,
+  { signal, graceSeconds }: { signal: AbortSignal; graceSeconds?: number },
+) =>
+  locks.run(lockOf(deps), signal, async () => {
+    for (const { id } of await listEdges(deps, signal)) await remove(deps, id, graceSeconds)
   })
+
+/** The id of the container; null when there is none. */
+export const findEdgeContainer = async (deps: EdgeDeps, { signal }: { signal: AbortSignal }) =>
+  (await listEdges(deps, signal))[0]?.id ?? null
+
+export const edgeVolume = (instanceId: string) => `davit-${instanceId}-edge`
+
+const lockOf = ({ docker, instanceId }: EdgeDeps) => `${instanceId} ${docker.serverId}`
 
 /** Inspects each, since the engine's list may have outdated states. */
 async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) {
@@ -180,8 +199,8 @@ async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) 
 }
 
 /** No log collector stores the output of an edge. */
-async function remove({ docker }: EdgeDeps, id: string) {
-  await docker.stopContainer(id)
+async function remove({ docker }: EdgeDeps, id: string, timeoutSeconds?: number) {
+  await docker.stopContainer(id, { timeoutSeconds })
   await docker.removeContainer(id, { force: true, volumes: true })
 }
 

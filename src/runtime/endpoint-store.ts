@@ -2,7 +2,6 @@ import { and, desc, eq, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
 import { endpoints, instances, servicePorts, services } from '../db/schema.ts'
-import { firstServer } from '../platform/root.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 
@@ -72,14 +71,14 @@ export const isJoinable = (db: Tx, serviceId: string) =>
 export const getServiceName = (db: Tx, serviceId: string) =>
   getRow(db, services, eq(services.id, serviceId))?.name
 
-/** Ports of another server at which this one reaches apps there. */
+/** Ports of a server at which others reach apps there. */
 const firstPort = 20_000
 const lastPort = 29_999
 
 /** Its ports are held like addresses of a network. */
 const portsOf = (serverId: string) => `server-${serverId}`
 
-/** Reserves a port of another server for an instance there. Returns false when all are in use. */
+/** Reserves a port of a server for an instance there. Returns false when all are in use. */
 export const reservePort = (
   db: Db,
   { instance: { id: instanceId, serverId }, address }: { instance: OnServerRow; address: string },
@@ -111,9 +110,8 @@ type OnServerRow = { id: string; serverId: string }
 
 const portIn = (address: string) => Number(address.slice(address.lastIndexOf(':') + 1))
 
-/** Where an instance of another server is reached from this one; null without a port. */
+/** Where an instance is reached from other servers; null without a port. */
 export function publishedAt(db: Tx, { id, serverId }: OnServerRow) {
-  if (serverId === firstServer) return null
   const isIt = and(eq(endpoints.instanceId, id), eq(endpoints.network, portsOf(serverId)))
   const address = getRow(db, endpoints, and(isIt, endpoints.held))?.address
   if (!address) return null

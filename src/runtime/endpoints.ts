@@ -6,7 +6,7 @@ import { reserveAddresses } from './addresses.ts'
 import { portOf } from './component.ts'
 import type { Component } from './component.ts'
 import { countEndpoints, isJoinable, listMembers, reservePort } from './endpoint-store.ts'
-import { noServer } from './placement.ts'
+import { hasEdges, noServer } from './placement.ts'
 import type { Endpoint } from './runtime.ts'
 import type { Instance } from './store.ts'
 import { networkNameOf, overlayOf } from './workload.ts'
@@ -87,10 +87,19 @@ const isSpanning = ({ engines, db }: Run, workload: Workload, members: Member[])
   (members.some(({ instance }) => instance.serverId !== firstServer) ||
     countEndpoints(db, overlayOf(networkNameOf(workload))) > 0)
 
-/** The edge and the gate reach a container of another server at a port there. */
-function publish({ db, serverList }: Run, { instance, component }: Member) {
-  if (instance.serverId === firstServer || portOf(component) === null) return
-  const server = serverList.list().find(({ id }) => id === instance.serverId)
+/**
+ * The edge and the gate reach a container of another server at a port there, and edges of other servers an
+ * app on Davit's own. Without a free port these ask Davit's edge.
+ */
+function publish({ db, engines, serverList, workload }: Run, { instance, component }: Member) {
+  if (engines.all.length === 1 || portOf(component) === null) return
+  const servers = serverList.list()
+  const server = servers.find(({ id }) => id === instance.serverId)
+  if (instance.serverId === firstServer) {
+    const isWanted = workload.kind === 'app' && hasEdges(servers)
+    if (isWanted && server?.address) reservePort(db, { instance, address: server.address })
+    return
+  }
   if (!server?.address) throw unreached('it has no address that this server reaches')
   if (!reservePort(db, { instance, address: server.address }))
     throw unreached('all ports for apps there are in use')

@@ -98,6 +98,10 @@ export const isNamed = ({ id, labels }: Server, placement: Placement) =>
     ? placement.server === id
     : Object.entries(placement.labels).every(([key, value]) => labels[key] === value)
 
+/** Whether a server beside Davit's own has an edge. */
+export const hasEdges = ([, ...others]: readonly Pick<Server, 'roles'>[]) =>
+  others.some(({ roles }) => roles.includes('edge'))
+
 const inMb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB of memory`
 
 export const noServer = (

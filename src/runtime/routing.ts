@@ -6,6 +6,8 @@ import type { Addresses } from '../edge/shares.ts'
 import { getJobOf } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { Failure } from '../platform/errors.ts'
+import { firstServer } from '../platform/root.ts'
+import { publishedAt } from './endpoint-store.ts'
 import {
   isKept,
   listEnvironmentIds,
@@ -30,7 +32,7 @@ import type { WorkloadKey } from './workload.ts'
 type RoutingDeps = {
   db: Db
   engines: Pick<Engines, 'isAway'>
-  edge: Pick<Edge, 'isOn' | 'mode' | 'route' | 'routeShare' | 'keep' | 'forget'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'others' | 'route' | 'routeShare' | 'keep' | 'forget'>
 }
 
 /** Older entries are dropped: outdated events are only seconds old. */
@@ -77,10 +79,12 @@ export class Routing {
   }
 
   #routeKey(workload: WorkloadKey, key: string, places: InstanceAddress[]) {
-    const [first, ...others] = this.#addressesOf(places, 'live')
+    const reached = this.#reached(places, 'live')
+    const [first, ...others] = reached.map(addressOf)
     // the version before takes over within milliseconds: until then visitors wait for a connection, and see no page
     if (!first && isKept(this.#db, workload.id) && goesBackOnCrash(this.#db, workload.id)) return
-    this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
+    if (!first) this.#edge.route(key, pageFor(this.#db, workload, places))
+    else this.#edge.route(key, [first, ...others], this.#elsewhere(workload, reached))
   }
 
   /** Also before that decision is stored, which a busy disk delays: call it in the same turn. */
@@ -95,8 +99,9 @@ export class Routing {
 
   #routeStandby(id: string, places: InstanceAddress[]) {
     if (!isKept(this.#db, id)) return false
-    const [first, ...others] = this.#addressesOf(places, 'standby')
-    if (first) this.#edge.route(id, [first, ...others])
+    const reached = this.#reached(places, 'standby')
+    const [first, ...others] = reached.map(addressOf)
+    if (first) this.#edge.route(id, [first, ...others], this.#elsewhere({ kind: 'app' }, reached))
     return first !== undefined
   }
 
@@ -107,8 +112,8 @@ export class Routing {
   #routeShare(id: string, places: InstanceAddress[]) {
     const share = getShare(this.#db, id)
     if (!share || !isKept(this.#db, id)) return false
-    const current = this.#addressesOf(places, 'live')
-    const before = this.#addressesOf(places, 'standby')
+    const current = this.#reached(places, 'live').map(addressOf)
+    const before = this.#reached(places, 'standby').map(addressOf)
     const [first, ...others] = before.length > 0 ? before : current
     if (!first) return false
     if (this.#edge.mode !== 'caddy') {
@@ -121,10 +126,22 @@ export class Routing {
   }
 
   /** Of those in this state; not on servers that are away, as long as others are left. */
-  #addressesOf(places: InstanceAddress[], wanted: InstanceState) {
+  #reached(places: InstanceAddress[], wanted: InstanceState) {
     const all = places.filter(({ state, address, port }) => state === wanted && address && port)
     const there = all.filter((place) => !this.#engines.isAway(place))
-    return (there.length > 0 ? there : all).map(({ address, port }) => `${address}:${port}`)
+    return there.length > 0 ? there : all
+  }
+
+  /** Where edges of other servers reach them; null when they can't reach each, and so ask Davit's own. */
+  #elsewhere({ kind }: Pick<WorkloadKey, 'kind'>, places: InstanceAddress[]): Addresses | null {
+    if (!this.#edge.others?.isOn) return null
+    const publishedOf = (place: InstanceAddress) => {
+      if (place.serverId !== firstServer) return place
+      return kind === 'app' ? publishedAt(this.#db, place) : null
+    }
+    const published = places.map(publishedOf)
+    const [first, ...others] = published.flatMap((at) => (at ? addressOf(at) : []))
+    return first && published.every(Boolean) ? [first, ...others] : null
   }
 
   /** A server went away, or came back. */
@@ -195,6 +212,9 @@ export class Routing {
     this.route(workload)
   }
 }
+
+const addressOf = ({ address, port }: Pick<InstanceAddress, 'address' | 'port'>) =>
+  `${address}:${port}`
 
 /** States of instances of the live release. */
 const ofLiveRelease = new Set(['live', 'unhealthy', 'stopped'])

@@ -1,5 +1,6 @@
-import { labelFilter } from '../docker/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import type { Engines } from '../docker/index.ts'
+import type { Edge } from '../edge/edge.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
 import type { Server } from './store.ts'
@@ -8,9 +9,13 @@ import type { SwarmDeps } from './swarm.ts'
 
 export type LeaveDeps = SwarmDeps & {
   engines: Engines
+  edge: Pick<Edge, 'others'>
   /** Counts what is on a server as removed. */
   giveUp: (serverId: string) => void
 }
+
+/** Milliseconds for open requests of an edge there. */
+const endTime = 90_000
 
 /** Undoes the join, also when it was interrupted before. The last one ends a swarm that Davit began. */
 export async function removeServer(
@@ -18,18 +23,21 @@ export async function removeServer(
   server: Pick<Server, 'id' | 'nodeId'>,
   { givesUp }: { givesUp: boolean },
 ) {
-  const { docker, engines, instanceId, serverEngines } = deps
+  const { docker, edge, engines, instanceId, serverEngines } = deps
   if (server.id === firstServer) throw new AppError('conflict', 'Davit itself runs on this server.')
   using _ = await serverEngines.turn.acquire()
   const known = engines.all.find(({ serverId }) => serverId === server.id)
   const there = known && !engines.isAway(known) ? known : null
   const labels = labelFilter(instanceId)
-  const volumes = (await there?.listVolumes({ labels })) ?? []
+  const listed = (await there?.listVolumes({ labels })) ?? []
+  const volumes = listed.filter((volume) => readLabels(volume.labels).kind !== 'edge')
   if (volumes.length > 0)
     throw new AppError(
       'conflict',
       `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
     )
+  const signal = AbortSignal.timeout(endTime)
+  using _ended = there && (await edge.others?.end(server.id, { signal }))
   await there?.leaveSwarm()
   if (server.nodeId) await docker.removeNode(server.nodeId)
   if (givesUp) deps.giveUp(server.id)

@@ -17,6 +17,15 @@ export type Server = ReturnType<typeof toServer>
 export const listServers = (db: Pick<Tx, 'select'>) =>
   db.select().from(servers).orderBy(servers.id).all().map(toServer)
 
+/** The others, and whether visitors are to reach apps there. */
+export const listEdgeServers = (db: Pick<Tx, 'select'>) =>
+  listServers(db)
+    .slice(1)
+    .map(({ id, name, address, roles, isDraining }) => ({
+      ...{ id, name, address },
+      isServing: roles.includes('edge') && !isDraining,
+    }))
+
 export function getServer(db: Pick<Tx, 'select'>, id: string) {
   const row = db.select().from(servers).where(eq(servers.id, id)).get()
   return row && toServer(row)

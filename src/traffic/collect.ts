@@ -44,7 +44,7 @@ type CollectDeps = {
   config: Pick<Config, 'domain'>
   watched: WatchedTraffic
   /** The folder shared by the edge and Davit. */
-  edge: Pick<Edge, 'folder' | 'forwarders'>
+  edge: Pick<Edge, 'folder' | 'forwarders'> & { others?: Edge['others'] }
 }
 
 /** Counts the edge's requests and stores log lines of them, until the signal aborts. */
@@ -89,12 +89,17 @@ type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & {
   tally: Tally
 }
 
-/** Reads the access log. The position is stored with the counts, so each line counts once. */
+/**
+ * Reads the access log. The position is stored with the counts, so each line counts once. Lines of other edges
+ * are counted as they come; those of the time in which Davit is down aren't.
+ */
 export class TrafficCollector {
   readonly #deps: CollectDeps
   readonly #owners: Owners
   #kept = new KeptLines()
   #samples = new Samples()
+  /** Of the edges of other servers, which count for themselves. */
+  readonly #samplesElsewhere = new Map<string, Samples>()
   /** The state of the log before the last complete read; unchanged means nothing new. */
   #mark: string | null | undefined
 
@@ -119,7 +124,8 @@ export class TrafficCollector {
     const { logDb, edge } = this.#deps
     if (logDb.$client.reserve.isGone) return false // the remaining space is for the clean-up
     const mark = markOfAccessLog(edge.folder)
-    if (mark === this.#mark) return false
+    const others = edge.others?.takeLines() ?? new Map<string, string[]>()
+    if (mark === this.#mark && others.size === 0) return false
     const stored = getPosition(logDb)
     const batch: Batch = { tallies: new Map(), lines: new Map(), watched: [] }
     let position = stored
@@ -134,17 +140,22 @@ export class TrafficCollector {
         if (isTurnOver()) await pause()
       }
     }
-    if (position !== null && !Bun.deepEquals(position, stored)) {
-      await this.#store(batch, position)
-      await removeRead(edge.folder, position)
-    } else isEnd = true
+    for (const [serverId, lines] of others) {
+      const samples = this.#samplesElsewhere.get(serverId) ?? new Samples()
+      this.#samplesElsewhere.set(serverId, samples)
+      for (const line of lines) this.#take(batch, line, samples)
+    }
+    const hasMoved = position !== null && !Bun.deepEquals(position, stored)
+    if (hasMoved || others.size > 0) await this.#store(batch, position)
+    if (hasMoved) await removeRead(edge.folder, position!)
+    else isEnd = true
     if (isEnd) this.#mark = mark
     return !isEnd
   }
 
   /** Ignores an unreadable line: a killed Caddy left it incomplete. */
-  #take({ tallies, lines, watched }: Batch, text: string) {
-    const request = readAccessLine(text, this.#samples)
+  #take({ tallies, lines, watched }: Batch, text: string, samples = this.#samples) {
+    const request = readAccessLine(text, samples)
     if (!request) return
     const { share } = request
     if (share) return this.#takeShared({ tallies, watched }, share, request)
@@ -177,7 +188,7 @@ export class TrafficCollector {
     tally(tallies, { sourceId, key: shareKey(version), minute: null, switchedAt }, request)
   }
 
-  async #store({ tallies, lines, watched }: Batch, position: AccessPosition) {
+  async #store({ tallies, lines, watched }: Batch, position: AccessPosition | null) {
     const { db, logDb, logs, masks } = this.#deps
     const written = []
     for (const [sourceId, unmasked] of lines) {
@@ -208,7 +219,7 @@ export class TrafficCollector {
             sumOf([before, ...all.flatMap((one) => (one.minute === null ? [] : one.tally.served))]),
           )
         }
-        savePosition(logDb, position)
+        if (position) savePosition(logDb, position)
       },
     )
     for (const { sourceId, request } of watched) this.#deps.watched.add(sourceId, request)

@@ -43,9 +43,9 @@ export async function edgeApp({
   await until(() => t.edge.isOn)
 
   /** What a host of the edge responds. */
-  const get = async (host: string, path = '/', init: RequestInit = {}) => {
+  const get = async (host: string, path = '/', init: RequestInit = {}, edge = '127.0.0.1') => {
     const headers = { ...(init.headers as Record<string, string>), Host: host }
-    const url = `http://127.0.0.1:${http}${path}`
+    const url = `http://${edge}:${http}${path}`
     return fetch(url, { keepalive: false, redirect: 'manual', ...init, headers })
   }
   return {
@@ -66,21 +66,29 @@ export async function edgeApp({
     },
     text: async (host: string, path = '/') => (await get(host, path)).text(),
     /** Asks a host all the time until the work is done; returns what it got that isn't one of these. */
-    async visited(host: string, expected: string[], work: () => Promise<unknown>) {
+    async visited(
+      host: string,
+      expected: string[],
+      work: () => Promise<unknown>,
+      edges: (string | undefined)[] = [undefined],
+    ) {
       const wrong: string[] = []
       let isOver = false
       let count = 0
-      const visit = async (keepalive: boolean) => {
+      const visit = async (keepalive: boolean, edge: string | undefined) => {
         while (!isOver) {
-          const found = await get(host, '/', { keepalive }).then(
+          const found = await get(host, '/', { keepalive }, edge).then(
             async (response) => `${response.status} ${await response.text()}`,
             String,
           )
           count++
-          if (!expected.includes(found.replace(/^200 /, ''))) wrong.push(found)
+          if (!expected.includes(found.replace(/^200 /, '')))
+            wrong.push(edge ? `${edge}: ${found}` : found)
         }
       }
-      const visitors = [true, false, false].map(visit)
+      const visitors = edges.flatMap((edge) =>
+        [true, false, false].map((keepalive) => visit(keepalive, edge)),
+      )
       try {
         await work()
       } finally {

@@ -8,7 +8,7 @@ import { openInstallation } from '../../src/db/installation.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { connectDocker } from '../../src/docker/index.ts'
 import { checkEdge, checkProxies } from '../../src/doctor/edge.ts'
-import { notePath } from '../../src/edge/edge.ts'
+import { notePath } from '../../src/edge/note.ts'
 import { aFolder } from '../support/folder.ts'
 
 const docker = connectDocker({ host: process.env.DOCKER_HOST })

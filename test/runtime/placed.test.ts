@@ -179,6 +179,46 @@ test('an app of another server stops, starts and restarts at its port there', as
   expect(s.other.containers.values().next().value!.held).toMatchObject([{ host, address }])
 })
 
+test('a container of Davit’s own server has a port for others once one of these has an edge', async () => {
+  const s = await twoServers()
+  const { db, workload } = s
+  const [made] = s.web('one')
+  const component = { ...made!, gate: { kind: 'probe', port: 80, path: null, timeout: 1 } as const }
+  await s.roll('one', { components: s.web('one') })
+  const { releaseId } = listLiveInstances(db, workload.id)[0]!
+  const of = { workloadId: workload.id, component: 'web', serverId: firstServer }
+  const start = async (slot: number) => {
+    const instance = insertInstance(db, { releaseId, slot, ...of })
+    const run = { ...s, workload, signal: new AbortController().signal }
+    await reserveEndpoints(run, { members: [{ instance, component }] })
+    return publishedAt(db, instance)
+  }
+  expect(await start(1)).toBeNull()
+  updateServer(db, second, { roles: ['apps', 'edge'] })
+  expect(await start(2)).toEqual({ address: '198.51.100.1', port: 20_000 })
+  updateServer(db, second, { roles: ['apps'] })
+  expect(await start(3)).toBeNull()
+})
+
+test('other edges reach what has such a port there, and all else through Davit’s own', async () => {
+  const s = await twoServers()
+  const { db, workload } = s
+  await s.roll('both', { components: s.web('both', 2) })
+  const all = listLiveInstances(db, workload.id)
+  for (const { id } of all) updateInstance(db, id, { port: 80 })
+  const led: unknown[] = []
+  s.edge.route = (_key, _here, elsewhere) => void led.push(elsewhere)
+  Object.assign(s.edge, { others: { isOn: true } })
+  const route = () => (s.routing.route(workload), led.pop())
+  expect(route()).toBeNull()
+  reservePort(db, { instance: all[0]!, address: '198.51.100.1' })
+  expect(route()).toBeNull() // one alone would have all the requests there
+  reservePort(db, { instance: all[1]!, address: '198.51.100.1' })
+  expect(route()).toEqual(['198.51.100.1:20000', '198.51.100.1:20001'])
+  Object.assign(s.edge, { others: { isOn: false } })
+  expect(route()).toBeNull()
+})
+
 test('requests go past a server that is away, unless nothing is elsewhere', async () => {
   const s = await twoServers()
   const { db, workload, serverEngines, otherDocker } = s

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { workloads } from '../../src/db/schema.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import {
   insertInstance,
   listInstances,
@@ -205,6 +206,34 @@ test('a server isn’t removed while an app is on it, and is once it is dead and
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
   expect(s.other.calls).toEqual(['join'])
   expect(s.own.calls).toEqual(['begin', 'remove node 10.0.0.2', 'leave'])
+})
+
+test('a server ends its edge before it leaves, and volumes of that keep none from being removed', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  s.t.engines.setAway({ serverId: id }, false)
+  const add = (name: string, kind: 'edge' | 'service') =>
+    s.other.engine.volumes.set(name, {
+      name,
+      labels: labelsFor({ instanceId: s.t.instanceId, kind, ownerId: '' }),
+    })
+  add('of-edge', 'edge')
+  add('of-service', 'service')
+  const refused = await s.root.delete(`/settings/servers/${id}`)
+  expect(refused).toMatchObject({ status: 409 })
+  expect(refused.text).toContain('of-service')
+  expect(refused.text).not.toContain('of-edge')
+
+  s.other.engine.volumes.delete('of-service')
+  const ended: string[] = []
+  const end = async (serverId: string) => {
+    ended.push(serverId, ...s.other.calls)
+    return { [Symbol.dispose]: () => void ended.push('over') }
+  }
+  Object.assign(s.t.edge, { others: { end } })
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect(ended).toEqual([id, 'join', 'over'])
+  expect(s.other.calls).toEqual(['join', 'leave'])
 })
 
 test('a dead server is removed with its apps when they are given up', async () => {

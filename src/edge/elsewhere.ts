@@ -1,0 +1,87 @@
+import { hasProxies } from './forwarded.ts'
+import type { Home, Plan } from './plan.ts'
+import { toApp } from './proxy.ts'
+
+/*
+ * Edges on other servers. Each has a configuration of its own that needs none of Davit's folder, and sends to
+ * Davit's edge what it doesn't reach itself: pages of Davit, shares of requests, containers without a port
+ * among the servers, and the authority's challenges.
+ */
+
+/** Tells load balancers and the like whether an edge is to get requests. */
+export const healthPath = '/.well-known/davit-edge'
+
+/** In the folder of another edge: a status, which changes without a new configuration. */
+export const healthFile = 'health'
+
+const tokenHeader = 'Davit-Edge'
+
+/** Requests without a line in the log: Davit's edge writes it, or no one is to read it. */
+const unlogged = { handler: 'vars', log_skip: true }
+
+/** The first routes where there are several edges. */
+export const edgeRoutes = (plan: Plan) => {
+  const { folder, home, token } = plan
+  if (home) return [healthRoute(`{file.${folder}/${healthFile}}`), challengeRoute(plan, home)]
+  return token === undefined ? [] : [healthRoute(200), fromOthers(token)]
+}
+
+const healthRoute = (status_code: number | string) => ({
+  match: [{ path: [healthPath] }],
+  handle: [
+    unlogged,
+    { handler: 'static_response', status_code, headers: { 'Cache-Control': ['no-store'] } },
+  ],
+  terminal: true,
+})
+
+/** An authority may ask any of the addresses of a name, and only Davit's edge knows what to respond. */
+const challengeRoute = (plan: Plan, home: Home) => ({
+  match: [{ path: ['/.well-known/acme-challenge/*'] }],
+  handle: [{ handler: 'subroute', routes: toHome(plan, home) }],
+  terminal: true,
+})
+
+/** Believes what another edge says of the visitor. Who can't know the token can't say it. */
+const fromOthers = (token: string) => ({
+  match: [{ header: { [tokenHeader]: [token] } }],
+  handle: [
+    {
+      handler: 'vars',
+      client_ip: '{http.request.header.X-Forwarded-For}',
+      trusted_proxy: true, // not a text: Caddy panics
+    },
+    { handler: 'headers', request: { delete: [tokenHeader] } },
+  ],
+})
+
+/** For a key whose slots have the address of Davit's edge. */
+export const homeRoutes = (plan: Plan) => {
+  const { home } = plan
+  if (!home) return undefined
+  const match = [{ vars: { '{davit.slot.0}': [home.address] } }]
+  const routes = toHome(plan, home)
+  return [{ match, handle: [{ handler: 'subroute', routes }], terminal: true }]
+}
+
+function toHome(plan: Plan, { address, token }: Home) {
+  const isTrusting = hasProxies(plan)
+  const headers = {
+    request: {
+      set: {
+        'X-Forwarded-For': ['{http.vars.client_ip}'],
+        'X-Forwarded-Proto': [isTrusting ? '{http.vars.davit_scheme}' : '{http.request.scheme}'],
+        'X-Forwarded-Host': ['{http.request.hostport}'],
+        [tokenHeader]: [token],
+      },
+    },
+  }
+  return [
+    { handle: [unlogged] },
+    ...toApp([address], { isTrusting, headers, kinds: [{ protocol: 'http' }] }),
+  ]
+}
+
+/** Where another edge has the certificate of a host that ends then: one that was renewed has another name. */
+export const certificateFile = (host: string, end: number, kind: 'crt' | 'key') =>
+  `certificates/${host}-${end}.${kind}`

@@ -1,0 +1,258 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Edge } from '../../src/edge/edge.ts'
+import type { OtherEngine } from '../../src/edge/other-edge.ts'
+import { OtherEdges } from '../../src/edge/other-edges.ts'
+import type { Caddy, Host, Plan } from '../../src/edge/plan.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { until } from '../support/until.ts'
+import { aHost } from './caddy.ts'
+
+const over = new AbortController()
+const places: string[] = []
+afterAll(() => {
+  over.abort()
+  for (const place of places) rmSync(place, { recursive: true, force: true })
+})
+
+const away = new Failure('engine_unreachable', 'Away.', 'Wait.')
+
+/** An engine of another server that only remembers, and what its Caddy would have. */
+function anEngine() {
+  const there = {
+    isAway: false,
+    made: 0,
+    id: null as string | null,
+    files: new Map<string, string>(),
+    writes: [] as string[],
+    loads: [] as Plan[],
+    refusal: null as Failure | null,
+  }
+  const ask = () => {
+    if (there.isAway) throw away
+  }
+  const engine: OtherEngine = {
+    async find() {
+      ask()
+      return there.id
+    },
+    async ensure() {
+      ask()
+      return (there.id ??= `made ${++there.made}`)
+    },
+    async put(_, { path, files }) {
+      ask()
+      for (const file of files) there.files.set(join(path, file.path), String(file.content))
+      there.writes.push(...new Set(files.map((file) => file.path.replace(/\/\d+$/, ''))))
+    },
+    async sweep(_, { paths }) {
+      ask()
+      for (const file of there.files.keys())
+        if (paths.some((path) => file.startsWith(`${path}/`))) there.files.delete(file)
+    },
+    async load(_, { path }) {
+      ask()
+      if (there.refusal) throw there.refusal
+      there.loads.push(JSON.parse(there.files.get(path)!))
+    },
+    async *lines(_, { signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      yield []
+    },
+    async remove() {
+      ask()
+      there.id = null
+      there.files.clear()
+    },
+  }
+  return Object.assign(there, {
+    engine,
+    slot: (key: string) => there.files.get(`/edge/slots/${key}/0`) ?? null,
+  })
+}
+
+/** Davit’s edge, with one other server’s. */
+function anInstallation({ hosts = [aHost('app.test')] }: { hosts?: Host[] } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-edge-'))
+  places.push(folder)
+  const there = anEngine()
+  const server = { id: 'two', name: 'two', isServing: false }
+  const servers = [server]
+  const issued = new Map<string, number>()
+  const plans: Plan[] = []
+  const caddy: Caddy = {
+    ...{
+      mode: 'caddy',
+      folder: '/edge',
+      ports: { http: 80, https: 443 },
+      davit: 'unix//edge/davit.sock',
+    },
+    version: null,
+    doubt() {},
+    async start() {},
+    async serve(plan) {
+      plans.push(plan)
+      return { state: 'in force', loadedAt: null, rejected: [] }
+    },
+    async stop() {},
+  }
+  const others = new OtherEdges({
+    ...{ folder, home: () => '10.0.0.1:80', quietTime: 0 },
+    list: () => servers.map((one) => ({ ...one })),
+    engineOf: () => there.engine,
+    issued: () => new Map(issued),
+    readCertificates: async () =>
+      new Map(
+        [...issued.keys()].map((host) => [host, { crt: Buffer.from('c'), key: Buffer.from('k') }]),
+      ),
+  })
+  const wanted = { hosts }
+  const edge: Edge = new Edge({
+    ...{ folder, caddy, isOptional: true },
+    others: async () => others,
+    plan: () => ({ ...wanted, listeners: [], authority: null }),
+    fill() {
+      edge.route('app', ['172.18.0.2:80'], ['10.0.0.1:20000'])
+      edge.route('service', ['172.18.0.3:80'])
+      edge.route('stopped', 'stopped')
+    },
+  })
+  void edge.run({ signal: over.signal })
+  const look = async () => {
+    await edge.sync()
+    await others.settled({ signal: over.signal })
+  }
+  const loaded = () => JSON.stringify(there.loads.at(-1))
+  return { ...{ edge, others, there, server, servers, issued, plans, wanted, look, loaded } }
+}
+
+test('while no other server has an edge nothing is asked of any, and Davit’s own is as it was', async () => {
+  const s = anInstallation()
+  await s.look()
+  expect(s.there.made).toBe(0)
+  expect(s.plans.at(-1)).not.toHaveProperty('token')
+})
+
+test('one that is to serve gets all that is served, and where it finds it', async () => {
+  const s = anInstallation()
+  await s.look()
+  s.server.isServing = true
+  await s.look()
+  expect(s.there.slot('app')).toBe('10.0.0.1:20000')
+  expect(s.there.slot('service')).toBe('10.0.0.1:80') // through Davit’s own
+  expect(s.there.slot('davit')).toBe('10.0.0.1:80')
+  expect(s.there.slot('stopped')).toBe('unix//edge/pages/stopped.sock')
+  expect(s.there.files.get('/edge/health')).toBe('200')
+  const { token } = s.plans.at(-1)!
+  expect(token).toMatch(/^[0-9a-f]{64}$/)
+  expect(s.loaded()).toContain(token!)
+  expect(s.loaded()).toContain('app.test')
+  expect(s.loaded()).toContain('"output":"stdout"')
+})
+
+test('a switch writes the files of that app alone, and loads nothing', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  const loads = s.there.loads.length
+  s.there.writes.length = 0
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  await s.others.settled({ signal: over.signal })
+  expect(s.there.slot('app')).toBe('10.0.0.1:20001')
+  s.edge.routeShare(
+    'app',
+    { slot: 0, percent: 10, isSticky: false },
+    { new: ['172.18.0.9:80'], before: ['172.18.0.2:80'] },
+  )
+  await s.others.settled({ signal: over.signal })
+  expect(s.there.slot('app')).toBe('10.0.0.1:80') // only Davit’s own shares requests
+  await s.look()
+  expect(s.there.writes).toEqual(['slots/app', 'slots/app'])
+  expect(s.there.loads).toHaveLength(loads)
+  s.edge.forget('service')
+  await s.look()
+  expect(s.there.slot('service')).toBeNull()
+})
+
+test('what changed while it was away is there as soon as it is back, and holds up no one', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  s.there.isAway = true
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  await s.others.settled({ signal: over.signal })
+  expect(s.others.troubles()).toEqual([{ message: 'two: Away.', hint: 'Wait.' }])
+  s.there.isAway = false
+  await s.look()
+  expect(s.there.slot('app')).toBe('10.0.0.1:20001')
+  expect(s.others.troubles()).toEqual([])
+})
+
+test('what its Caddy refuses is said, and tried again', async () => {
+  const s = anInstallation()
+  s.there.refusal = new Failure('edge_refused', 'Port 80 is taken.', 'Free it.')
+  s.server.isServing = true
+  await s.look()
+  expect(s.others.troubles()).toEqual([{ message: 'two: Port 80 is taken.', hint: 'Free it.' }])
+  s.there.refusal = null
+  await s.look()
+  expect(s.there.loads).toHaveLength(1)
+  expect(s.others.troubles()).toEqual([])
+})
+
+test('a new container has everything again', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  s.there.id = null
+  s.there.files.clear()
+  s.edge.invalidate()
+  await s.look()
+  await s.look()
+  expect(s.there.made).toBe(2)
+  expect(s.there.slot('app')).toBe('10.0.0.1:20000')
+  expect(s.there.loads).toHaveLength(2)
+})
+
+test('certificates are there before a configuration names them, and again when they were renewed', async () => {
+  const host = aHost('app.test', {}, { https: { kind: 'auto', mayAsk: true, redirect: true } })
+  const s = anInstallation({ hosts: [host] })
+  s.server.isServing = true
+  await s.look()
+  expect(s.loaded()).not.toContain('load_files')
+  expect(s.loaded()).not.toContain('Location')
+  for (const end of [1000, 2000]) {
+    s.issued.set('app.test', end)
+    await s.look()
+    expect(s.there.files.get(`/data/certificates/app.test-${end}.key`)).toBe('k')
+    expect(s.loaded()).toContain(`/data/certificates/app.test-${end}.crt`)
+    expect(s.loaded()).toContain('Location') // of the redirect to HTTPS
+  }
+  expect(s.there.writes.filter((path) => path.startsWith('certificates/'))).toHaveLength(4)
+  expect(s.loaded()).not.toContain('acme"')
+})
+
+test('visitors are told to leave before it ends, and it has what is new until then', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  s.server.isServing = false
+  await s.look()
+  await until(async () => (await s.look(), s.there.id === null))
+  expect(s.there.writes.at(-1)).toBe('health')
+  await s.look()
+  expect(s.plans.at(-1)).not.toHaveProperty('token')
+  expect(s.there.made).toBe(1)
+})
+
+test('without anything to serve it ends at once', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  expect(s.there.id).not.toBeNull()
+  s.wanted.hosts = []
+  await s.look()
+  await until(() => s.there.id === null)
+})
