@@ -11,7 +11,6 @@ import { unlessAborted } from '../platform/pause.ts'
 import { CertificateBudget } from './certificate-budget.ts'
 import { askForCertificate, lastProblem, servedCertificate } from './certificate-ask.ts'
 import type { Served } from './certificate-ask.ts'
-import { authorityName, explain } from './certificate-explain.ts'
 import {
   findCertificate,
   keepCertificates,
@@ -215,6 +214,7 @@ export class CertificateKeeper {
     })
     if ('issuer' in got) this.#set(host, { ...issued(got), failures: 0 })
     else {
+      const { authorityName, explain } = await import('./certificate-explain.ts')
       const authority = authorityName(config.acme.directory)
       const { message, hint, notBefore } = explain(got, { host, authority, expected })
       // the usual delay after a limit ends: `earliest` derives the end from it
@@ -244,6 +244,7 @@ export class CertificateKeeper {
 
     async function whyLate(kept: KeeperDeps) {
       const since = new Date(Date.now() - day)
+      const { authorityName, explain } = await import('./certificate-explain.ts')
       const problem = await lastProblem(kept, host, { since, signal })
       const authority = authorityName(config.acme.directory)
       const why = problem && explain(problem, { host, authority, expected: dns.expected })
