@@ -3,7 +3,7 @@ import type { Environment } from '../environments/store.ts'
 import { listVariables } from '../environments/variable-store.ts'
 import type { Project } from '../projects/store.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
-import { networkNameOf } from '../runtime/workload.ts'
+import { networkNameOf, overlayOf } from '../runtime/workload.ts'
 import { getServiceByHost } from '../services/store.ts'
 import type { Service, ServiceStatus } from '../services/store.ts'
 import { listLinks } from './store.ts'
@@ -122,9 +122,11 @@ const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) 
   own !== null &&
   (host.startsWith(`${own}-`) ||
     host.startsWith(`${own}.`) ||
-    listHeld(db, networkNameOf({ id }))
-      .values()
-      .some((address) => address === host))
+    [networkNameOf({ id }), overlayOf(networkNameOf({ id }))].some((network) =>
+      listHeld(db, network)
+        .values()
+        .some((address) => address === host),
+    ))
 
 /** Explains why a service can't be reached; null while it runs. */
 function stateOf({ name, status }: Service): string | null {

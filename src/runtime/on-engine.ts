@@ -69,7 +69,8 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
     ensureNetwork: (network) => ensureNetwork({ engines, docker: own, config: network }, network),
     async create({ serverId, endpoints, files, ...options }) {
       const docker = engines.of({ serverId })
-      const id = await docker.createContainer(options)
+      const { aliases: networkAliases = options.networkAliases ?? [] } = endpoints[0] ?? {}
+      const id = await docker.createContainer({ ...options, networkAliases })
       for (const { network, ...endpoint } of endpoints.slice(1))
         await docker.connectNetwork(network, { containerId: id, ...endpoint })
       if (files.length > 0) await docker.putArchive(id, { path: '/', files })

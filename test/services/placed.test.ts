@@ -61,6 +61,8 @@ test('a service is made, restarted, stopped and deleted where it is placed', asy
     expect.objectContaining({ address: '198.51.100.2', host: port.host }),
   ])
   expect([...container().endpoints.keys()]).toEqual([`davit-${service.id}-swarm`])
+  const [on2] = container().endpoints.values()
+  expect(on2!.aliases).toContain(`${service.host}.davit-${service.id}`) // as an app with another of its name is linked
   const { id } = container()
 
   for (const [act, status] of [
