@@ -50,13 +50,12 @@ async function onServers() {
     async left() {
       const labels = [`davit.instance=${t.instanceId}`]
       const lists = [t.docker, ...others].map(async (docker) => [
-        ...(await docker.listContainers({ labels, all: true })).filter(
-          (one) => one.labels['davit.kind'] !== 'edge',
-        ),
+        ...(await docker.listContainers({ labels, all: true })),
         ...(await docker.listNetworks({ labels })),
         ...(await docker.listVolumes({ labels })),
       ])
-      return (await Promise.all(lists)).flat().map(({ name }) => name)
+      const all = (await Promise.all(lists)).flat()
+      return all.filter((one) => one.labels['davit.kind'] !== 'edge')
     },
     async [Symbol.asyncDispose]() {
       abort.abort()
@@ -83,7 +82,7 @@ test('a server of another machine is linked by name, and has its data after that
   const beside = { name: 'third', domains: ['third.test'], placement: { server: 'server3' } }
   const { json: third } = await ada.post(`/projects/${project.id}/envs`, beside)
   for (const id of [project.environmentId, third.id]) {
-    const variables = { REDIS_URL: 'REDIS_URL' }
+    const variables = { REDIS_URL: 'url' }
     const linked = await ada.post(`/envs/${id}/links`, { serviceId: service.id, variables })
     expect([linked.status, linked.text]).toEqual([201, expect.anything()])
     expect(await project.deploy({ environmentId: id })).toMatchObject({ status: 'running' })
