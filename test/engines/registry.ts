@@ -41,11 +41,13 @@ async function onServers({ registry }: { registry?: string } = {}) {
   })
   const [root, ada] = [t.logInAsAdmin(), t.logIn('ada@example.com')]
   const settings = {
-    ...{ domains: ['app.test'], watchSeconds: 0, drainSeconds: 0, keepImages: 1 },
+    ...{ domains: ['app.test'], watchSeconds: 0, drainSeconds: 0 },
     processes: [{ name: 'web', replicas: 2 }],
     placement: { labels: { zone: 'away' }, spread: 'servers' } as const,
   }
   const project = await aProject(t, ada, anApp('one'), settings)
+  const kept = await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })
+  expect(kept.status).toBe(200)
   const labels = [`davit.project=${project.id}`]
   return {
     ...{ t, root, ada, project },
