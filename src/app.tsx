@@ -27,6 +27,7 @@ import { target } from './backups/targets/target.tsx'
 import { docsRoutes } from './docs/routes.tsx'
 import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
+import { previewDrain as previewDrainOf } from './apps/relocation.ts'
 import { giveUpServer } from './deployments/observe.ts'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { uploadRoutes } from './deployments/upload-routes.ts'
@@ -137,9 +138,10 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, invite))
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
+  const previewDrain = (server: { id: string }) => previewDrainOf(deps, server)
   const giveUp = (serverId: string) => giveUpServer(deps, serverId)
   const use = (serverId: string) => useOf(useByServer(deps), serverId)
-  app.route('/', resourceRoutes({ ...deps, giveUp, useOf: use }, server))
+  app.route('/', resourceRoutes({ ...deps, giveUp, previewDrain, useOf: use }, server))
   app.route('/', resourceRoutes(deps, target))
   app.route('/', resourceRoutes(deps, channel))
   app.route('/', eventRoutes(deps))

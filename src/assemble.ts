@@ -204,6 +204,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     schedule: 5,
     'clean-up': 1,
     backup: 2,
+    move: 4,
   }
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()

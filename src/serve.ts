@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fillLabels } from './addresses/labels.ts'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
+import { keepServers } from './admin/keep-servers.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
@@ -184,6 +185,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     recovered.then(() => findReturning(deps, { signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
+    Promise.allSettled(recovery).then(() => keepServers(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
     excludeEnded(deps, { signal }),

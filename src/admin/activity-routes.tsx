@@ -173,6 +173,7 @@ const words: Record<AppStep, string> = {
   starting: 'Starting',
   restarting: 'Restarting',
   stopping: 'Stopping',
+  moving: 'Moving to another server',
 }
 
 const titles: Record<Activity['kind'], string> = {

@@ -14,7 +14,10 @@ import type { AppJobDeps } from './app-jobs.ts'
 import { jsonOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
 
-const words: Record<AppJob, string> = {
+/** Those that users begin. */
+type Act = Exclude<AppJob, 'relocate-app'>
+
+const words: Record<Act, string> = {
   'start-app': 'Start',
   'restart-app': 'Restart',
   'stop-app': 'Stop',
@@ -34,7 +37,7 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
       return act(c, 'environment.stopped', 'stop-app')
     })
 
-  async function act(c: Context, action: Action, kind: AppJob) {
+  async function act(c: Context, action: Action, kind: Act) {
     await refuseWithoutEngine(deps, { environmentId: liveEnvironment(deps, c).environment.id })
     const { environment, project } = liveEnvironment(deps, c)
     const { id, name } = environment

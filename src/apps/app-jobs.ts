@@ -17,6 +17,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
+import { relocate } from '../runtime/relocate.ts'
 import { restartLive, startStopped, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
 import type { Workload } from '../runtime/workload.ts'
@@ -29,6 +30,7 @@ const failed: Record<AppJob, string> = {
   'start-app': 'Start failed',
   'restart-app': 'Restart failed',
   'stop-app': 'Stop failed',
+  'relocate-app': 'The move to another server failed',
 }
 
 /** The running action on a whole environment; null while there are only deployments. */
@@ -92,9 +94,11 @@ export const appKind =
   (job) => {
     const id = job.subjectId
     const current = getCurrent(deps.db, id)
-    const project = current && getDeployed(deps.db, current.id)?.project
-    if (!project) return undefined
-    const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
+    const found = current && getDeployed(deps.db, current.id)
+    if (!found) return undefined
+    const { ownerId, id: projectId } = found.project
+    const { placement } = found.environment
+    const workload: Workload = { id, kind: 'app', ownerId, projectId, placement }
     let isBegun = false
     let wasUp = false
     const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>
@@ -152,6 +156,7 @@ async function act(
 ) {
   if (kind === 'stop-app') return stopLive(deps, { workload, signal })
   const components = openComponents(deps.secrets, getLiveRelease(deps.db, workload.id))
+  if (kind === 'relocate-app') return relocate(deps, { workload, components, signal })
   const stops = kind === 'restart-app'
   if (await restartLive(deps, { workload, signal, stops, components })) return
   throw new Failure(

@@ -8,6 +8,7 @@ export const jobKinds = [
   'start-app',
   'restart-app',
   'stop-app',
+  'relocate-app',
   'start',
   'change',
   'restart',
@@ -19,7 +20,7 @@ export const jobKinds = [
 ] as const
 
 /** Kinds of work of which only a few run at a time. */
-export const jobSlots = ['build', 'service', 'schedule', 'clean-up', 'backup'] as const
+export const jobSlots = ['build', 'service', 'schedule', 'clean-up', 'backup', 'move'] as const
 
 /** Of what is a job, and kept when that has ended. */
 export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const

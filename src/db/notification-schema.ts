@@ -20,6 +20,7 @@ export const eventKinds = [
   'certificate_failing',
   'disk_low',
   'memory_low',
+  'server_away',
   'davit_version',
   'login_new',
   'token_created',

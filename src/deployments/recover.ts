@@ -15,7 +15,7 @@ import { getStatus, listInStatus } from './store.ts'
 import type { Uploads } from './uploads.ts'
 import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
 
-type RecoverDeps = RemovalDeps & { logs: Logs; uploads: Uploads }
+export type RecoverDeps = RemovalDeps & { logs: Logs; uploads: Uploads }
 type UntilStopped = { signal: AbortSignal }
 
 /**
@@ -55,7 +55,8 @@ function supersede(deps: RecoverDeps) {
     publishSuperseded(deps, supersedeOlder(deps.db, waiting))
 }
 
-async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
+/** With what was deleted while something was in its way. */
+export async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const environment of listEnvironmentsBeingDeleted(deps.db)) {
     const { removeEnvironment } = await import('../environments/remove.ts')
     const fields = { environment: environment.id }

@@ -17,11 +17,18 @@ export class Engines {
   readonly #byServer = new Map<string, Docker>()
   readonly #removed = new Map<string, AbortController>()
   readonly #away: Set<string>
+  /** Of those that are away: what ran there doesn’t run any more. */
+  readonly #lost: Set<string>
   readonly #keepers = new Set<(docker: Docker) => void>()
 
   /** The first one is that of the server that Davit runs on, which is never removed. */
-  constructor(engines: readonly [Docker, ...Docker[]], away = new Set<string>()) {
+  constructor(
+    engines: readonly [Docker, ...Docker[]],
+    away = new Set<string>(),
+    lost = new Set<string>(),
+  ) {
     this.#away = away
+    this.#lost = lost
     for (const docker of engines) this.#byServer.set(docker.serverId, docker)
   }
 
@@ -37,7 +44,7 @@ export class Engines {
   }
 
   remove({ serverId }: OnServer) {
-    for (const map of [this.#byServer, this.#away]) map.delete(serverId)
+    for (const map of [this.#byServer, this.#away, this.#lost]) map.delete(serverId)
     this.#removed.get(serverId)?.abort()
     this.#removed.delete(serverId)
   }
@@ -49,7 +56,17 @@ export class Engines {
 
   setAway({ serverId }: OnServer, isAway: boolean) {
     if (isAway) this.#away.add(serverId)
-    else this.#away.delete(serverId)
+    else for (const set of [this.#away, this.#lost]) set.delete(serverId)
+  }
+
+  /** Away, and its swarm says that it is down: only then its containers are replaced. */
+  isLost({ serverId }: OnServer) {
+    return this.#lost.has(serverId)
+  }
+
+  setLost({ serverId }: OnServer, isLost: boolean) {
+    if (isLost) this.#lost.add(serverId)
+    else this.#lost.delete(serverId)
   }
 
   /** Runs the work, which never throws, for each engine: also for one that is added, until it is removed. */
@@ -127,7 +144,7 @@ export class Engines {
   /** The same engines as they are now, with something around each. Which are away is known to both. */
   around(wrap: (docker: Docker) => Docker) {
     const [first, ...others] = this.all
-    return new Engines([wrap(first), ...others.map(wrap)], this.#away)
+    return new Engines([wrap(first), ...others.map(wrap)], this.#away, this.#lost)
   }
 }
 

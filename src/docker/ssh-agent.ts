@@ -15,8 +15,8 @@ type Connect = (login: object) => {
 /** Milliseconds for which a connection is kept for the next call: a login takes far longer than most. */
 const idleTime = 10_000
 
-/** The connection is broken after two unanswered messages, 10 seconds apart. */
-const keepAlive = { keepaliveInterval: 10_000, keepaliveCountMax: 2 }
+/** The connection is broken after 12 s: two unanswered messages, and the time of a third. */
+const keepAlive = { keepaliveInterval: 4000, keepaliveCountMax: 2 }
 
 /** sshd drops connections at random when more than ten log in at a time. */
 const loginsAtOnce = 4

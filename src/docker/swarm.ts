@@ -89,7 +89,7 @@ export async function leaveSwarm(engine: Engine, { signal }: Abortable = {}) {
 export async function getNode(engine: Engine, id: string, { signal }: Abortable = {}) {
   const path = `/nodes/${encodeURIComponent(id)}`
   const node = await orNull(engine.request<{ Status: { State: string } }>('GET', path, { signal }))
-  return node && { isReady: node.Status.State === 'ready' }
+  return node && { isReady: node.Status.State === 'ready', isDown: node.Status.State === 'down' }
 }
 
 export const removeNode = (engine: Engine, id: string, { signal }: Abortable = {}) =>

@@ -5,6 +5,7 @@ export const appSteps = {
   'start-app': 'starting',
   'restart-app': 'restarting',
   'stop-app': 'stopping',
+  'relocate-app': 'moving',
 } as const
 
 export type AppJob = keyof typeof appSteps

@@ -20,6 +20,7 @@ export const kindNames: Record<Kind, string> = {
   token_created: 'API token created',
   disk_low: 'Server: disk almost full',
   memory_low: 'Server: memory almost used up',
+  server_away: 'Server: another one is away',
   davit_version: 'Server: new version of Davit',
   admin_granted: 'Server: new admin',
 }
@@ -27,6 +28,7 @@ export const kindNames: Record<Kind, string> = {
 export const serverKinds: readonly Kind[] = [
   'disk_low',
   'memory_low',
+  'server_away',
   'davit_version',
   'admin_granted',
 ]

@@ -85,7 +85,7 @@ type Props = {
   nextCursor: string | null
   mayChange?: boolean
   /** What else can be done with a row, by the end of its path. */
-  acts?: Record<string, { button: string }>
+  acts?: Record<string, { button: string; preview?: unknown }>
   /** With `asks` the response may be a dialog. */
   remove: { verb: string; noun: string; asks: boolean }
   /** True when the list is kept up to date, on a page that is live. */
@@ -130,6 +130,19 @@ export const NewButton = ({ path, noun }: { path: string; noun: string }) => (
   </ButtonLink>
 )
 
+type ActButtonProps = { path: string; label: string; act: NonNullable<Props['acts']>[string] }
+
+export const ActButton = ({ path, label, act: { button, preview } }: ActButtonProps) =>
+  preview ? (
+    <DialogButton {...{ path, label }}>{button}…</DialogButton>
+  ) : (
+    <PostForm action={path}>
+      <Button variant="outline" small aria-label={label}>
+        {button}
+      </Button>
+    </PostForm>
+  )
+
 const listId = (path: string) => path.split('/').at(-1)!
 
 const linked = (href: string | undefined, name: Child) => (href ? <a href={href}>{name}</a> : name)
@@ -156,15 +169,11 @@ const ResourceRow = ({
     </div>
     <div class="row-actions">
       {(row.acts ?? Object.keys(acts)).map((name) => (
-        <PostForm action={`${path}/${row.id}/${name}`}>
-          <Button
-            variant="outline"
-            small
-            aria-label={`${acts[name]!.button}: ${row.label ?? row.name}`}
-          >
-            {acts[name]!.button}
-          </Button>
-        </PostForm>
+        <ActButton
+          path={`${path}/${row.id}/${name}`}
+          label={`${acts[name]!.button}: ${row.label ?? row.name}`}
+          act={acts[name]!}
+        />
       ))}
       {row.actions}
       {mayChange && !row.isKept && (

@@ -4,7 +4,8 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodObject, ZodType } from 'zod'
-import type { ObjectKind } from '../audit/actions.ts'
+import { actions } from '../audit/actions.ts'
+import type { Action, ObjectKind } from '../audit/actions.ts'
 import type { Db } from '../db/index.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -173,6 +174,12 @@ type Act<Deps, Stored> = {
   note: string
   json?: () => ZodType
   run: (deps: Deps, c: Context<Env>, row: Stored) => Promise<Acted> | Acted
+  /** What it would do, asked by a GET: as JSON, and in the dialog that its button opens. */
+  preview?: {
+    note: string
+    json: () => ZodType
+    view: (deps: Deps, row: Stored) => Promise<{ text: Child; json: object }>
+  }
 }
 
 type Acted = { said: string; to?: string; json?: () => unknown }
@@ -193,6 +200,13 @@ export const resource = <
 
 /** The name of a row's id in its path; a parent may have the usual one. */
 export const idIn = ({ path }: { path: string }) => (/:id\b/.test(path) ? 'rowId' : 'id')
+
+/** What is noted of it, such as `registry.added`. */
+export function eventOf({ kind }: { kind: string }, done: string) {
+  const event = `${kind}.${done}`
+  if (event in actions) return event as Action
+  throw new Error(`audit/actions.ts doesn’t have ${event}`)
+}
 
 export const operationsOf =
   (resource: Described): SliceOperations =>
@@ -216,9 +230,9 @@ export const operationsOf =
           ),
         }),
         ...Object.fromEntries(
-          Object.entries(acts).map(([name, act]) => [
-            `POST ${ofOne}/${name}`,
-            does(act.note, (act.json ?? json)()),
+          Object.entries(acts).flatMap(([name, { note, preview, json: answer = json }]) => [
+            ...(preview ? [[`GET ${ofOne}/${name}`, does(preview.note, preview.json())]] : []),
+            [`POST ${ofOne}/${name}`, does(note, answer())],
           ]),
         ),
         [`DELETE ${ofOne}`]: does(`${remove.verb} ${one}${remove.note ?? ''}`, others),
@@ -232,6 +246,6 @@ type Described = Pick<Any, 'path' | 'part' | 'json' | 'change'> & {
   plural: string
   item?: Pick<NonNullable<Any['item']>, 'schema' | 'note'>
   create: Pick<Any['create'], 'verb' | 'schema' | 'note'>
-  acts?: Record<string, Pick<Act<never, never>, 'note' | 'json'>>
+  acts?: Record<string, Pick<Act<never, never>, 'note' | 'json' | 'preview'>>
   remove: Pick<Any['remove'], 'verb' | 'lists' | 'note'>
 }

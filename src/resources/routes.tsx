@@ -1,7 +1,5 @@
 import type { Context } from 'hono'
 import type { z, ZodType } from 'zod'
-import { actions } from '../audit/actions.ts'
-import type { Action } from '../audit/actions.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError, found } from '../platform/errors.ts'
@@ -27,7 +25,8 @@ import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import type { ListOptions } from './list.tsx'
 import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
-import { idIn } from './resource.ts'
+import { previewOf } from './preview.tsx'
+import { eventOf, idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
@@ -82,13 +81,21 @@ export function resourceRoutes<
         }),
         changed,
       )
-  for (const [name, act] of Object.entries(acts))
+  for (const [name, act] of Object.entries(acts)) {
+    const { button, preview } = act
     routes.post(`${ofOne}/${name}`, guard, ownFirst, async (c: Context<Env>) => {
       const row = find(c)
       const { said, to = pathIn(c), json } = await act.run(deps, c, row)
-      audit(c, eventOf(name), { object: auditOf(c, row) })
+      audit(c, eventOf(resource, name), { object: auditOf(c, row) })
       return moveOn(c, { to, said, json: json ?? (() => jsonOf(find(c))) })
     })
+    if (!preview) continue
+    routes.get(`${ofOne}/${name}`, guard, async (c: Context<Env>) => {
+      const row = find(c)
+      const of = { action: `${pathIn(c)}/${row.id}/${name}`, from: crumb(c), button }
+      return show(c, previewOf({ ...of, name: nameOf(c, row) }, await preview.view(deps, row)))
+    })
+  }
   return routes
     .get(path, guard, paged(), (c) => show(c, list(c, c.req.valid('query'))))
     .get(ofOne, guard, async (c: Context<Env>) => {
@@ -111,7 +118,7 @@ export function resourceRoutes<
       made.dialog ??
       (form && once && (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={name} />))
     const details = row && create.details && { details: create.details(row) }
-    if (row) audit(c, eventOf(past[create.verb]), { object: auditOf(c, row), ...details })
+    if (row) audit(c, eventOf(resource, past[create.verb]), { object: auditOf(c, row), ...details })
     if (note) showsSecret(c)
     const json = () => ({ ...(row && jsonOf(row)), ...extra })
     const isDialog = dialog && clientOf(c) === 'partial'
@@ -144,7 +151,7 @@ export function resourceRoutes<
     resource.stored?.(deps)
     const after = find(c)
     const changes = changedFields(resource, { before, after, sent: c.get('sent') }).join(', ')
-    if (changes) audit(c, eventOf('changed'), { object: auditOf(c, after), details: { changes } })
+    if (changes) audit(c, eventOf(resource, 'changed'), { object: auditOf(c, after), details: { changes } })
     return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
   }
 
@@ -173,7 +180,7 @@ export function resourceRoutes<
     if (remove.run) await remove.run(deps, row, { givesUp: removalOf(c).volumes === 'give_up' })
     else deleteRow(db, table, row.id, noun)
     resource.stored?.(deps)
-    audit(c, eventOf(past[remove.verb]), { object: auditOf(c, row) })
+    audit(c, eventOf(resource, past[remove.verb]), { object: auditOf(c, row) })
     const view = list(c, firstPage)
     const done = { to, said: saidOf(remove.verb), json: () => (remove.lists ? view.json() : {}) }
     const isElsewhere = c.req.header('HX-Target') === 'main#main' // a form of another page
@@ -283,12 +290,6 @@ export function resourceRoutes<
     const name = nameOf(c, row)
     const of = parent?.find(deps, c, { isChange: false }).name
     return { kind: resource.kind, id: row.id, name: of ? `${name} of ${of}` : name }
-  }
-
-  function eventOf(done: string) {
-    const event = `${resource.kind}.${done}`
-    if (event in actions) return event as Action
-    throw new Error(`audit/actions.ts doesn’t have ${event}`)
   }
 
   function saidOf(verb: keyof typeof past) {

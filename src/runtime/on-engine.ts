@@ -41,8 +41,9 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
   const pinOf = ({ id, movesTo }: Workload, components: Component[]) =>
     movesTo ?? (hasVolumes(components) ? servers.pinnedTo(id) : null)
   return {
-    async place(workload, components, { components: all, serverId } = alone(components)) {
+    async place(workload, components, beside = alone(components)) {
       const { placement = null } = workload
+      const { components: all, serverId, others, leaving } = beside
       const isWhole = workload.kind === 'service' || workload.isWhole || hasVolumes(all)
       const pinned = pinOf(workload, all) ?? ((isWhole && serverId) || null)
       if (components.length === 0 || (pinned ?? (placement ? null : own.serverId)) === own.serverId)
@@ -50,11 +51,12 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
       const counts = servers.count()
       const candidates = servers.list().map(async (server) => ({
         ...server,
+        ...(server.id === leaving && { state: 'draining' as const }),
         containers: counts.get(server.id) ?? 0,
         machine: await machineOf(server.id).catch(() => null),
       }))
       return chooseServers(await Promise.all(candidates), {
-        ...{ placement, components, isWhole, pinned },
+        ...{ placement, components, isWhole, pinned, others },
         isPulled: workload.kind === 'service',
       })
     },

@@ -29,12 +29,15 @@ type Wanted = {
   pinned?: string | null
   /** Each server pulls their images itself. */
   isPulled?: boolean
+  /** Servers of its other containers, beside which others are better. */
+  others?: string[] | undefined
 }
 
 /** Chooses a server for each component. Throws when none may run one, and says why for each. */
 export function chooseServers(candidates: Candidate[], wanted: Wanted): string[] {
-  const { components, isWhole, pinned = null } = wanted
-  const chosen = new Map(candidates.map(({ id }) => [id, 0]))
+  const { components, isWhole, pinned = null, others = [] } = wanted
+  const has = (id: string) => others.filter((other) => other === id).length
+  const chosen = new Map(candidates.map(({ id }) => [id, has(id)]))
   function choose(group: Wanted['components']) {
     const refused = candidates.map((one) =>
       group.map((component) => whyNot(one, candidates[0]!, wanted, component)).find(isRefusal),
@@ -107,4 +110,4 @@ const inMb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB of memory`
 export const noServer = (
   why: string,
   hint = 'Change its placement, or the servers, then deploy again.',
-) => new Failure('no_server', `Start failed: ${why}.`, hint)
+) => new Failure('no_server', `Start failed: ${why}.`, hint, { cause: why })

@@ -13,7 +13,12 @@ import type { Instance } from './store.ts'
 import type { Workload } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
-type Replace = { instance: Instance; component: Component }
+type Replace = {
+  instance: Instance
+  component: Component
+  /** By default that of the old one. */
+  serverId?: string
+}
 
 /**
  * Replaces a live container with a new one of the same release. The old one is drained and removed once
@@ -22,10 +27,10 @@ type Replace = { instance: Instance; component: Component }
  */
 export async function replaceInstance(
   run: RuntimeDeps & GateRun & { workload: Workload },
-  { instance: old, component }: Replace,
+  { instance: old, component, serverId = old.serverId }: Replace,
 ): Promise<boolean> {
   const { db, engines, workload, signal } = run
-  const { releaseId, workloadId, slot, port, serverId } = old
+  const { releaseId, workloadId, slot, port } = old
   const instance = insertInstance(db, {
     ...{ releaseId, workloadId, slot, port, serverId },
     component: component.name,

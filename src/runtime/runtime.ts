@@ -26,6 +26,10 @@ export type Beside = {
   components: Component[]
   /** Where those run that are kept. */
   serverId: string | undefined
+  /** The servers of its other containers, beside which others are better. */
+  others?: string[]
+  /** A server that is taken for one that is being drained. */
+  leaving?: string
 }
 
 /** All by which containers of releases come, run and go. Whatever exists is read at its own engine. */

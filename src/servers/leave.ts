@@ -7,11 +7,23 @@ import type { Server } from './store.ts'
 import { endLoneSwarm } from './swarm.ts'
 import type { SwarmDeps } from './swarm.ts'
 
+/** An app or a service with containers on a server. */
+export type Resident = {
+  id: string
+  kind: 'environment' | 'service'
+  name: string
+  href: string
+  /** What keeps it on the server, with what to do about it; null if it can run elsewhere. */
+  stays: { why: string; todo: string } | null
+}
+
 export type LeaveDeps = SwarmDeps & {
   engines: Engines
   edge: Pick<Edge, 'others'>
   /** Counts what is on a server as removed. */
   giveUp: (serverId: string) => void
+  /** What is on a server, and what could not run elsewhere. */
+  previewDrain: (server: { id: string }) => Promise<Resident[]>
 }
 
 /** Milliseconds for open requests of an edge there. */

@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import type { connectDocker } from '../docker/index.ts'
 import { labelsFor } from '../docker/labels.ts'
 import type { Docker, EngineFeed, Engines, OnServer } from '../docker/index.ts'
+import { Hub } from '../live/hub.ts'
 import { spaceOf } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { journal, report } from '../platform/journal.ts'
@@ -53,6 +54,7 @@ export class ServerEngines {
   readonly turn = new Semaphore(1)
   /** The disks with the data of each Docker; missing while unknown. */
   readonly disks = new Map<string, DiskSpace>()
+  readonly #changes = new Hub<true>()
 
   constructor(deps: ServersDeps) {
     this.#deps = deps
@@ -80,6 +82,15 @@ export class ServerEngines {
     return null
   }
 
+  /** Yields at once, and whenever a server went away, came back, or is to be drained or not. */
+  changes(signal: AbortSignal) {
+    return this.#changes.newest('all', signal, true)
+  }
+
+  publishChange() {
+    this.#changes.publish('all', true)
+  }
+
   connectTo(options: Parameters<typeof connectDocker>[0]) {
     return this.#deps.connect(options)
   }
@@ -89,6 +100,7 @@ export class ServerEngines {
     deleteServer(this.#deps.db, id)
     this.#deps.engines.remove({ serverId: id })
     this.disks.delete(id)
+    this.publishChange()
   }
 
   /** Passes an engine’s events on, and notes whether its server can be reached. */
@@ -104,6 +116,7 @@ export class ServerEngines {
 
   #setAway(serverId: string, isAway: boolean) {
     const { db, engines, changed } = this.#deps
+    const isNews = engines.isAway({ serverId }) !== isAway
     engines.setAway({ serverId }, isAway)
     try {
       changed({ serverId })
@@ -114,6 +127,7 @@ export class ServerEngines {
       if (!isAway) throw error // the feed connects again
       report('that a server is away could not be stored', error) // until the next try to connect
     }
+    if (isNews) this.publishChange()
   }
 
   /** Measures the disks of all again and again, while there are several. */

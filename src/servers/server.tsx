@@ -10,10 +10,11 @@ import { auditor } from '../audit/record.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import { componentOf, time } from '../web/operation.ts'
+import { componentOf, id, time } from '../web/operation.ts'
 import { makeCode } from './codes.ts'
 import type { CodeDeps } from './codes.ts'
 import { changeForm, createForm, noBuilds } from './form.ts'
+import { DrainPreview } from './drain-preview.tsx'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
@@ -27,9 +28,21 @@ type Deps = Omit<LeaveDeps, 'config'> &
     useOf: (serverId: string) => ServerUse
   }
 
+const resident = () => ({
+  id,
+  kind: z.enum(['environment', 'service']),
+  name: z.string(),
+  href: z.string(),
+})
+
+const drainPreview = componentOf('DrainPreview', () => ({
+  moves: z.array(z.object(resident())),
+  stays: z.array(z.object({ ...resident(), why: z.string(), todo: z.string() })),
+}))
+
 /** Apps without a placement run on Davit’s own server. */
 function setDraining(
-  { db }: Deps,
+  { db, serverEngines }: Deps,
   { id, nodeId }: { id: string; nodeId: string },
   isDraining: boolean,
 ) {
@@ -40,6 +53,7 @@ function setDraining(
     )
   if (id === firstServer) throw new AppError('conflict', 'Davit’s own server can’t be drained.')
   updateServer(db, id, { isDraining })
+  serverEngines.publishChange()
 }
 
 type Change = { address: string; roles: string[] }
@@ -177,10 +191,20 @@ export const server = resource({
   acts: {
     drain: {
       button: 'Drain',
-      note: 'Place nothing new on a server; what runs there stays until its next deployment',
+      note: 'Place nothing new on a server, and move from it what can run elsewhere',
       run(deps, _, row) {
         setDraining(deps, row, true)
-        return { said: 'Nothing new is placed on the server.' }
+        return { said: 'Nothing new is placed on the server, and apps move from it.' }
+      },
+      preview: {
+        note: 'What would move from a server if it were drained, and what would stay with why',
+        json: drainPreview,
+        async view({ previewDrain }, row) {
+          const all = await previewDrain(row)
+          const moves = all.filter(({ stays }) => !stays)
+          const stays = all.flatMap(({ stays, ...one }) => (stays ? { ...one, ...stays } : []))
+          return { text: <DrainPreview {...{ moves, stays }} />, json: { moves, stays } }
+        },
       },
     },
     activate: {

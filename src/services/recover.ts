@@ -16,6 +16,19 @@ export async function recoverServices(
   deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
 ) {
+  await removeDeleted(deps, { signal })
+  await reconcileAfterRestore(deps, { signal })
+  await observeDifferent(deps, services, { signal })
+  if (signal.aborted) return // the next process resumes the rest
+  await deps.jobs.recover(serviceJobs)
+  deps.jobs.wake()
+}
+
+/** Goes on with what was deleted while something was in its way. */
+export async function removeDeleted(
+  deps: ServiceDeps & { logDb: LogDb },
+  { signal }: { signal: AbortSignal },
+) {
   for (const service of listBeingDeleted(deps.db)) {
     const { removeService } = await import('./remove.ts')
     const options = { signal, failed: 'a service was not removed', fields: { service: service.id } }
@@ -23,11 +36,6 @@ export async function recoverServices(
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }
-  await reconcileAfterRestore(deps, { signal })
-  await observeDifferent(deps, services, { signal })
-  if (signal.aborted) return // the next process resumes the rest
-  await deps.jobs.recover(serviceJobs)
-  deps.jobs.wake()
 }
 
 /** Returns the services that ran at the time of the backup, and whether the engine has their containers. */

@@ -7,7 +7,7 @@ type ServiceStatus = (typeof serviceStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
 /** The running action on a workload. */
-type Step = 'starting' | 'restarting' | 'stopping'
+type Step = 'starting' | 'restarting' | 'stopping' | 'moving'
 
 type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step
 
@@ -30,6 +30,7 @@ const looks: Record<Status, Look> = {
   starting: { word: 'Starting', tone: 'active', icon: 'loader-circle' },
   restarting: { word: 'Restarting', tone: 'active', icon: 'loader-circle' },
   stopping: { word: 'Stopping', tone: 'active', icon: 'loader-circle' },
+  moving: { word: 'Moving', tone: 'active', icon: 'loader-circle' },
   running: { word: 'Running', tone: 'good', icon: 'check' },
   unhealthy: { word: 'Unhealthy', tone: 'bad', icon: 'triangle-alert' },
   failed: { word: 'Failed', tone: 'bad', icon: 'x' },

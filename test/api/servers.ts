@@ -47,7 +47,7 @@ export function ownServer({ db, faults }: TestApp) {
   faults.swarmState = async () => own
   faults.swarmLabels = async () => ({})
   faults.workerToken = async () => 'token'
-  faults.getNode = async () => ({ isReady: true })
+  faults.getNode = async () => ({ isReady: true, isDown: false })
   faults.removeNode = async () => true
   const facts = { engine: '28.5.2', cpus: 2, memoryMb: 2048, nodeId: 'one' }
   insertServer(db, { id: firstServer, name: 'one', address: '10.0.0.1', ...facts })

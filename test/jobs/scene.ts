@@ -16,7 +16,7 @@ export const words = { doing: 'it worked', again: 'try again' }
 export function scene({ slots = 1, db = openDatabase(':memory:'), ...options }: Options = {}) {
   const published: unknown[] = []
   const logs = { publish: (...event: unknown[]) => void published.push(event) }
-  const all = { build: slots, schedule: 5, service: slots, 'clean-up': 1, backup: 2 }
+  const all = { build: slots, schedule: 5, service: slots, 'clean-up': 1, move: 1, backup: 2 }
   const jobs = new Jobs({ db, logs, ...options, slots: all })
   const begun: string[] = []
   const ended: [string, End][] = []

@@ -65,7 +65,9 @@ export class Machine {
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
         }),
       getNode: async (id) =>
-        this.nodes.has(id) ? { isReady: this.nodes.get(id)! && this.slowness-- <= 0 } : null,
+        this.nodes.has(id)
+          ? { isReady: this.nodes.get(id)! && this.slowness-- <= 0, isDown: !this.nodes.get(id) }
+          : null,
       removeNode: async (id) => {
         this.#change(`remove ${id}`, () => this.nodes.delete(id))
         return true
