@@ -26,7 +26,7 @@ export async function recoverServices(
 
 /** Goes on with what was deleted while something was in its way. */
 export async function removeDeleted(
-  deps: ServiceDeps & { logDb: LogDb },
+  deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
 ) {
   for (const service of listBeingDeleted(deps.db)) {

@@ -15,35 +15,45 @@ type Options = {
   images?: string[]
   /** More of their `daemon.json`. */
   config?: Record<string, unknown>
+  /** MiB of the disk of the last one; without it, it is the machine’s. */
+  lastDiskMb?: number
 }
 
 /**
  * Servers with an engine each, on one network of their own: they see each other at 198.19.0.11 and on,
  * this machine sees them at the address of their engine, and they see nothing else.
  */
-export async function startServers(count: number, { root, images = [], config = {} }: Options) {
+export async function startServers(count: number, options: Options) {
+  const { root, images = [], config = {}, lastDiskMb } = options
   await using undo = new AsyncDisposableStack()
   const hub = undo.use(await aHost())
   await must([...hub.inside, 'ip', 'link', 'add', 'hub', 'type', 'bridge'])
   await must([...hub.inside, 'ip', 'link', 'set', 'hub', 'up'])
   const servers: Awaited<ReturnType<typeof aServer>>[] = []
   for (let n = 1; n <= count; n++) {
-    servers.push(undo.use(await aServer(n, { root, images, config, hub: hub.pid })))
+    servers.push(
+      undo.use(
+        await aServer(n, {
+          ...{ root, images, config, hub: hub.pid },
+          ...(n === count && lastDiskMb && { diskMb: lastDiskMb }),
+        }),
+      ),
+    )
   }
   const owned = undo.move()
   return { servers, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-async function aServer(
-  n: number,
-  { root, images, config, hub }: Required<Options> & { hub: string },
-) {
+type ServerOptions = Required<Pick<Options, 'root' | 'images' | 'config'>> & {
+  hub: string
+  diskMb?: number
+}
+
+async function aServer(n: number, { hub, ...options }: ServerOptions) {
   const address = `198.19.0.${10 + n}`
   const cuts = new Set<string>()
   const engine = await startPrivateEngine({
-    root,
-    images,
-    config,
+    ...options,
     within: engineFolder,
     hostname: `server${n}`,
     async prepare({ pid, inside }) {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureSshd } from './machine.ts'
@@ -11,13 +11,18 @@ export type SshServer = {
   allow: (publicKey: string) => void
   /** Starts anew at the same port with another host key. */
   changeHostKey: () => Promise<void>
+  /** Starts again after its machine went, which is reached by that argv now. */
+  startAgain: (inside: string[]) => Promise<void>
   /** Breaks every connection that is open; new ones are let in. */
   cut: () => void
   stop: () => Promise<void>
 }
 
 type Place = {
+  /** Where this process reaches it. */
   address?: string
+  /** Where it listens, by default there. */
+  listens?: string
   /** The argv that runs what follows it among other processes and networks. */
   inside?: string[]
   /** The environment of what is run over it. */
@@ -27,9 +32,11 @@ type Place = {
 /** Debian's sshd on loopback, with keys and settings of its own. */
 export async function startSshServer({
   address = '127.0.0.1',
-  inside = [],
+  listens = address,
+  inside: place = [],
   env = {},
 }: Place = {}): Promise<SshServer> {
+  let inside = place
   const sshd = await ensureSshd({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-sshd-'))
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
@@ -38,7 +45,7 @@ export async function startSshServer({
   const port = freePort()
   const settings = {
     Port: port,
-    ListenAddress: address,
+    ListenAddress: listens,
     HostKey: hostKey,
     AuthorizedKeysFile: allowed,
     PidFile: 'none',
@@ -65,6 +72,11 @@ export async function startSshServer({
     allow: (publicKey) => writeFileSync(allowed, `${publicKey}\n`),
     async changeHostKey() {
       await end()
+      rmSync(hostKey, { force: true })
+      child = await start()
+    },
+    async startAgain(there) {
+      inside = there
       child = await start()
     },
     cut() {
@@ -77,8 +89,8 @@ export async function startSshServer({
   }
 
   async function start() {
-    rmSync(hostKey, { force: true })
-    Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', hostKey], { stdin: null })
+    const make = ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', hostKey]
+    if (!existsSync(hostKey)) Bun.spawnSync(make, { stdin: null })
     const started = Bun.spawn([...inside, sshd, '-D', '-e', '-f', join(dir, 'config')], {
       stdout: 'ignore',
       stderr: 'pipe',
