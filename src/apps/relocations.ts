@@ -24,7 +24,7 @@ const interval = 1000
 const longInterval = 10_000
 const manyLooks = 60
 
-/** Looks in a row at which the swarm must call a server down, which takes it some 15 s to find out. */
+/** Looks in a row at which the swarm must call a server down, which takes it 9 to 20 s to find out. */
 const looksUntilLost = 2
 
 /** Looks at one that Davit can't reach, before that is told. */

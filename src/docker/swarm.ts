@@ -34,11 +34,14 @@ const listening = (address: string) => ({
   DataPathAddr: address,
 })
 
+/** Nanoseconds between signs of life: without three of them a member is down, which by default takes 15 s. */
+const heartbeat = { Dispatcher: { HeartbeatPeriod: 3e9 } }
+
 export const beginSwarm = (
   engine: Engine,
   { address, labels, signal }: { address: string; labels: Record<string, string> } & Abortable,
 ) => {
-  const body = { ...listening(address), Spec: { Labels: labels } }
+  const body = { ...listening(address), Spec: { ...heartbeat, Labels: labels } }
   return engine.request<string>('POST', '/swarm/init', { body, signal })
 }
 

@@ -106,9 +106,17 @@ export async function onThree() {
         },
       }
     },
+    /** All is as before what befell servers, also where a scene failed in its middle. */
     async [Symbol.asyncDispose]() {
+      await befall('restore')
+      await until(() => listServers(t.db).every(({ state }) => state === 'ready'), 60)
+      await t.instanceTasks.idle()
       abort.abort()
       await Promise.all(work)
+      // the app’s own removal knows the first engine alone
+      for (const docker of near)
+        for (const { id } of await docker.listContainers({ labels, all: true }))
+          await docker.removeContainer(id, { force: true, volumes: true })
     },
   }
 }

@@ -76,12 +76,25 @@ test('apps answer again after what befalls servers', async () => {
     fill: (n) => Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast(n!)}`, 'bs=1M']),
     empty: (n) => rmSync(ballast(n!)),
   }
+  /** What ends each fault that may last. */
+  const ends: Record<string, string> = {
+    ...{ crash: 'boot', killEngine: 'startEngine', cut: 'mend', refuse: 'accept', fill: 'empty' },
+  }
+  const lasting = new Map<string, string[]>()
+  const befall = async (name: string, numbers: string[]) => {
+    await faults[name]!(...numbers)
+    if (ends[name]) lasting.set([ends[name], ...numbers].join('/'), [ends[name], ...numbers])
+    lasting.delete([name, ...numbers].join('/'))
+  }
+  faults.restore = async () => {
+    for (const [name, ...numbers] of lasting.values()) await befall(name!, numbers)
+  }
   const socket = join(folder, 'faults.sock')
   const control = Bun.serve({
     unix: socket,
     async fetch({ url }) {
       const [name, ...numbers] = new URL(url).pathname.split('/').slice(1)
-      await faults[name!]!(...numbers)
+      await befall(name!, numbers)
       return new Response()
     },
   })

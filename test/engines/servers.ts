@@ -97,7 +97,8 @@ export async function formSwarm(manager: Server, workers: Server[]) {
     AdvertiseAddr: peerAddress,
     DataPathAddr: peerAddress,
   })
-  await ask(manager, 'POST', '/swarm/init', place(manager))
+  const Spec = { Dispatcher: { HeartbeatPeriod: 3e9 } } // as of one that Davit begins
+  await ask(manager, 'POST', '/swarm/init', { ...place(manager), Spec })
   const { JoinTokens } = await ask<{ JoinTokens: { Worker: string } }>(manager, 'GET', '/swarm')
   const join = { RemoteAddrs: [`${manager.peerAddress}:2377`], JoinToken: JoinTokens.Worker }
   for (const worker of workers)

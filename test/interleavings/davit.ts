@@ -26,6 +26,7 @@ import { keepFreezes } from '../../src/deployments/keep-freezes.ts'
 import { resourceRoutes } from '../../src/resources/routes.tsx'
 import { givenVariables } from '../../src/links/given.ts'
 import { runRoutes } from '../../src/runs/routes.tsx'
+import { server } from '../../src/servers/server.tsx'
 import { serviceRoutes } from '../../src/services/routes.tsx'
 import { answerError } from '../../src/web/failures.tsx'
 import type { Env } from '../../src/web/factory.ts'
@@ -40,6 +41,7 @@ import { FakeEngine } from './engine/engine.ts'
 import { isReached, leadBy } from './edge.ts'
 import type { Led } from './edge.ts'
 import type { Inventory } from './engine/objects.ts'
+import type { Fleet } from './fleet.ts'
 import { Connection } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 import { world } from './world.ts'
@@ -53,7 +55,7 @@ const config = parseConfig({
   DAVIT_SETTLE_TIME: '1',
 })
 
-const secrets = new Secrets('a secret of the tests, 32 bytes long')
+export const secrets = new Secrets('a secret of the tests, 32 bytes long')
 
 /** An installation while Davit doesn't run. */
 export type Snapshot = { disk: Disk; engine: Inventory | null }
@@ -95,6 +97,12 @@ function open<Schema extends Record<string, unknown>>(bytes: Uint8Array, schema:
   return drizzle(file, { schema, casing: 'snake_case' })
 }
 
+type Options = {
+  hasEdge?: boolean
+  /** Other servers, beside that of the engine. */
+  withServers?: (schedule: Schedule, engine: FakeEngine) => Fleet
+}
+
 /** An engine, and the Davit that runs beside it at this time. */
 export class Installation {
   readonly engine: FakeEngine
@@ -108,6 +116,7 @@ export class Installation {
   deps!: Deps
   /** Null where apps are reached by their own ports. */
   readonly led: Led | null
+  readonly #servers: Fleet | undefined
   #app: ReturnType<typeof routesOf> | undefined
   /** How often Davit was started. */
   starts = 0
@@ -118,16 +127,19 @@ export class Installation {
     schedule: Schedule,
     build: Builder,
     { disk, engine }: Snapshot = { disk: new Disk(), engine: null },
-    { hasEdge = false } = {},
+    { hasEdge = false, withServers }: Options = {},
   ) {
     this.#schedule = schedule
     this.engine = new FakeEngine(schedule, engine)
     this.#build = build
     this.#disk = disk
     this.led = hasEdge ? new Map() : null
-    world.isReached = (address) => isReached(this.engine, address)
+    this.#servers = withServers?.(schedule, this.engine)
+    world.isReached = (address) => isReached(this.engine, address) || this.#isThere(address)
     this.#start()
   }
+
+  #isThere = (address: string) => this.#servers?.isReached(address) ?? false
 
   /** What the next installation can begin with. */
   snapshot = (): Snapshot => ({ disk: this.#disk, engine: this.engine.snapshot() })
@@ -148,7 +160,7 @@ export class Installation {
     const git = gitOver(this.#connection)
     const connection = this.#connection
     const openRestic = this.restic.opener((...turn) => connection.turn(...turn))
-    const outside = { docker, git, openRestic }
+    const outside = { docker, git, openRestic, ...this.#servers?.connect(connection, docker) }
     const deps = assemble(config, { secrets, setupCode: null, db, logDb, ...outside })
     this.deps = deps
     const { led } = this
@@ -233,6 +245,7 @@ function routesOf(deps: Deps) {
     containerRoutes,
     backupsRoutes,
     pruneRoutes,
+    (deps: Deps) => resourceRoutes({ ...deps, giveUp() {}, previewDrain: async () => [] }, server),
   ]
   for (const routes of slices) app.route('/', routes(deps))
   return app

@@ -13,6 +13,7 @@ for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
 }
 
 const { ends, runOrder, runStory } = await import('./order.ts')
+const { runServerOrder } = await import('./server-orders.ts')
 const { stories } = await import('./stories.ts')
 
 const options = Object.fromEntries(
@@ -25,6 +26,8 @@ const isTold = 'trace' in options
 let [orders, bad] = [0, 0]
 
 if ('kills' in options) await runStories()
+else if ('servers' in options)
+  await runServers(Number(options.seed ?? 1), Number(options.count ?? 1))
 else
   for (const seed of (options.seed ?? '1').split(','))
     await runOrders(Number(seed), Number(options.count ?? 1))
@@ -33,6 +36,14 @@ const { user, system } = process.cpuUsage()
 const rate = (orders * 1e6) / (user + system) // the clock would tell how busy the machine is
 console.log(`${orders} orders, ${bad} bad, ${rate.toFixed(1)} a second of a processor`)
 process.exit(bad > 0 ? 1 : 0)
+
+async function runServers(first: number, count: number) {
+  for (let seed = first; seed < first + count; seed++) {
+    const outcome = await runServerOrder(seed)
+    const more = outcome.actions.join(', ')
+    tell(`DAVIT_SERVERS=1 DAVIT_SEED=${seed}`, outcome, { more, isWhole: count === 1 })
+  }
+}
 
 async function runOrders(first: number, count: number) {
   for (let seed = first; seed < first + count; seed++) {
