@@ -29,6 +29,7 @@ import { planned, plannedJson } from '../environments/planned.tsx'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
+import type { Awaited } from '../servers/store.ts'
 import type { Live } from './live.ts'
 
 export const environment = componentOf('Environment', () => ({
@@ -102,6 +103,8 @@ export const environment = componentOf('Environment', () => ({
   planned: planned().nullable(),
   /** The freeze of now, or else the next. */
   freeze: freezeJson().nullable(),
+  /** Servers that are away and have containers of it that should run. */
+  waitsFor: z.array(z.string()),
   deleting: z.boolean(),
   createdAt: time,
 }))
@@ -117,10 +120,14 @@ type ShownApp = {
   freeze: Freeze | null
   kept: { id: string } | undefined
   pinnedTo: string | null
+  awaited: Awaited[]
 }
 
 /** With its live deployment. */
-export const environmentJson = (row: Environment, { pending, planned, kept, ...app }: ShownApp) =>
+export const environmentJson = (
+  row: Environment,
+  { pending, planned, kept, awaited, ...app }: ShownApp,
+) =>
   shown(environment, {
     ...row,
     ...app,
@@ -129,6 +136,7 @@ export const environmentJson = (row: Environment, { pending, planned, kept, ...a
     pendingChanges: pending.names,
     keptDeploymentId: kept?.id ?? null,
     planned: planned && plannedJson(planned),
+    waitsFor: awaited.map(({ name }) => name),
     deleting: row.deletingAt !== null,
   })
 

@@ -45,7 +45,9 @@ export async function findResident(
   })
   if (there.some(({ state }) => state === 'stopped'))
     return resident({ why: 'It is stopped.', todo: 'Deploy it: the new version starts elsewhere.' })
-  const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  const components = openComponents(secrets, getLiveRelease(db, id))
+  if (!components)
+    return resident({ why: 'It was found after a restore.', todo: 'Deploy it: that moves it.' })
   if (hasVolumes(components) || deps.serverList.pinnedTo(id) === server.id)
     return resident(hasData('It has volumes'))
   const names = new Set(there.filter(isWanted).map(({ component }) => component))

@@ -4,7 +4,7 @@ import { hasJob, insertJob } from '../jobs/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { emit } from '../notifications/emit.ts'
 import { getOpen } from '../notifications/store.ts'
-import { serverBack, serverDown, serverUnreached } from '../notifications/texts.ts'
+import { serverBack, serverDown, serverUnreached } from '../notifications/server-texts.ts'
 import type { News } from '../notifications/texts.ts'
 import { journal, report } from '../platform/journal.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
@@ -20,7 +20,7 @@ type RelocationDeps = RuntimeDeps & {
 }
 
 /** Milliseconds between two looks at servers that are away or being drained; longer after a minute. */
-const interval = 1000
+const usualInterval = 1000
 const longInterval = 10_000
 const manyLooks = 60
 
@@ -39,6 +39,7 @@ type Absence = { server: Server; looks: number; down: number; told: News | null 
 /** Moves apps from servers that are being drained or are lost. Does nothing while all are ready. */
 export class Relocations {
   readonly #deps: RelocationDeps
+  readonly #interval: number
   readonly #absences = new Map<string, Absence>()
   /** Servers that aren’t away, whose return was told. */
   readonly #present = new Set<string>()
@@ -47,8 +48,9 @@ export class Relocations {
   #hasNews = false
   #pause = new AbortController()
 
-  constructor(deps: RelocationDeps) {
+  constructor(deps: RelocationDeps, { interval = usualInterval } = {}) {
     this.#deps = deps
+    this.#interval = interval
   }
 
   async run({ signal }: { signal: AbortSignal }) {
@@ -94,7 +96,7 @@ export class Relocations {
         isMoving = (await this.#empty(server)) || isMoving
     const absent = [...this.#absences.values()]
     const isOpen = ({ looks, down }: Absence) => looks < manyLooks || down === 1
-    if (isMoving || absent.some(isOpen)) return interval
+    if (isMoving || absent.some(isOpen)) return this.#interval
     return absent.length > 0 ? longInterval : null
   }
 

@@ -18,6 +18,7 @@ import { openComponents } from '../runtime/component.ts'
 import { pinnedTo, pinOf } from '../runtime/pins.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { listFailing } from '../schedules/store.ts'
+import { listAwaited } from '../servers/store.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
@@ -41,6 +42,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(deps.db, environment.id),
     freeze: getNextFreeze(deps.db, environment.id),
+    awaited: listAwaited(deps.db, environment.id),
     kept: listKept(deps.db, [environment.id]).get(environment.id),
     pinnedTo: pinnedTo(deps.db, environment.id),
   })
@@ -63,6 +65,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    awaited: listAwaited(db, environment.id),
     kept: listKept(db, [environment.id]).get(environment.id),
     /** Also while stopped. */
     current,

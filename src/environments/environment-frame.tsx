@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { AwaitedNote, waitsForVolumes } from '../servers/awaited-note.tsx'
 import { AppAddress, PageHead } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
@@ -67,12 +68,20 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
       >
         {!head.isDeleting && <Acts {...head} />}
       </PageHead>
+      <AwaitedNote awaited={head.awaited} why={whyAwaited(environment)} />
       {head.freeze && <FreezeNote {...head.freeze} />}
       {head.share && <ShareNote shared={head.shared!} percent={head.share.percent} />}
       {head.planned && <PlannedNote planned={head.planned} environment={environment} />}
     </Live>
   )
 }
+
+const whyAwaited = ({ volumes, placement }: Environment) =>
+  volumes.length > 0
+    ? waitsForVolumes
+    : placement && 'server' in placement
+      ? 'It is placed there by name, so it waits for it: change its placement and deploy it to run it elsewhere.'
+      : 'If that is down, its containers are started on another server that may run them.'
 
 const Acts = ({ environment, project, verbs, isShareable }: EnvironmentHead) => (
   <>

@@ -3,6 +3,7 @@ import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
 import { isStopCode } from '../runtime/crash-count.ts'
 import { listLiveInstances } from '../runtime/store.ts'
+import { listAwaited } from '../servers/store.ts'
 import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { stepOfJob } from './app-steps.ts'
@@ -40,6 +41,7 @@ export function headOf(
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    awaited: listAwaited(db, environment.id),
     /** The live version, if it has a share of the requests. */
     shared: share ? current : null,
     share,

@@ -201,7 +201,7 @@ export const server = resource({
         json: drainPreview,
         async view({ previewDrain }, row) {
           const all = await previewDrain(row)
-          const moves = all.filter(({ stays }) => !stays)
+          const moves = all.flatMap(({ stays, ...one }) => (stays ? [] : one))
           const stays = all.flatMap(({ stays, ...one }) => (stays ? { ...one, ...stays } : []))
           return { text: <DrainPreview {...{ moves, stays }} />, json: { moves, stays } }
         },

@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, preparedOnce } from '../db/queries.ts'
@@ -74,16 +74,7 @@ const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state,
 
 export const countInstances = (db: Db, id: string) => countRows(db, instances, isOn(id))
 
-const countContainers = (db: Db, id: string) =>
-  new Map(
-    db
-      .select({ id: instances.workloadId, count: count() })
-      .from(instances)
-      .where(isOn(id))
-      .groupBy(instances.workloadId)
-      .all()
-      .map((one) => [one.id, one.count]),
-  )
+import { and, count, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
 
 /** Apps and services with containers or volumes on it, also stopped ones, and those that are placed there by name. */
 export function listUsers(db: Db, id: string) {

@@ -8,6 +8,7 @@ import type { StatusProps } from './service-status.tsx'
 import type { ShownService } from './shown.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
+import { listAwaited } from '../servers/store.ts'
 
 /** In milliseconds, between two updates: a pull reports progress many times a second. */
 const interval = 250
@@ -46,5 +47,6 @@ export const statusPropsOf = (
 ): StatusProps => ({
   ...shown,
   isBusy: hasJob(db, shown.service.id),
+  awaited: listAwaited(db, shown.service.id),
   images: pulls.get(shown.service.id)?.images ?? [],
 })

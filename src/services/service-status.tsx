@@ -1,5 +1,7 @@
 import { PinNote } from '../environments/pin-note.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
+import { AwaitedNote, waitsForVolumes } from '../servers/awaited-note.tsx'
+import type { Awaited } from '../servers/store.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
@@ -19,10 +21,11 @@ export type StatusProps = ShownService & {
   /** True while a start, stop, change or deletion is in progress. */
   isBusy: boolean
   images: ImagePull[]
+  awaited: Awaited[]
 }
 
 export const ServiceStatus = (props: StatusProps) => {
-  const { service, places, isBusy, images, containers } = props
+  const { service, places, isBusy, images, containers, awaited } = props
   return (
     <Live
       as="section"
@@ -38,6 +41,7 @@ export const ServiceStatus = (props: StatusProps) => {
         doc="services"
       />
       {service.errorCode && <ServiceError {...service} />}
+      <AwaitedNote awaited={awaited} why={waitsForVolumes} />
       <div class="status-line">
         <StatusBadge status={service.status} />
         <Address {...props} />

@@ -30,6 +30,7 @@ export async function joinAndLeave(call: Call, client: TestClient) {
   const { id } = await call('POST /settings/servers', { body })
   const of = `/settings/servers/${id}`
   await call('POST /settings/servers/:id/drain', { path: `${of}/drain` })
+  await call('GET /settings/servers/:id/drain', { path: `${of}/drain` })
   await call('POST /settings/servers/:id/activate', { path: `${of}/activate` })
   await call('PUT /settings/servers/:id', { path: of, body: { labels: { zone: 'east' } } })
   await call('DELETE /settings/servers/:id', { path: of })

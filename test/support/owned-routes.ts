@@ -203,6 +203,7 @@ export const ownedRoutes: Record<
   'GET /settings/servers/:id': 'admin',
   'GET /settings/servers/:id/edit': 'admin',
   'PUT /settings/servers/:id': 'admin',
+  'GET /settings/servers/:id/drain': 'admin',
   'POST /settings/servers/:id/drain': 'admin',
   'POST /settings/servers/:id/activate': 'admin',
   'DELETE /settings/servers/:id': 'admin',
