@@ -117,6 +117,13 @@ export async function onThree() {
       for (const docker of near)
         for (const { id } of await docker.listContainers({ labels, all: true }))
           await docker.removeContainer(id, { force: true, volumes: true })
+      const removed = ({ id }: { id: string }) =>
+        near[0]!.removeNetwork(id).then(
+          () => true,
+          () => false, // the swarm hasn't heard yet that nothing is on it
+        )
+      for (const network of await near[0]!.listNetworks({ labels }))
+        await until(() => removed(network), 60)
     },
   }
 }

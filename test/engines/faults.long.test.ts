@@ -13,6 +13,9 @@ import type { Server } from './servers.ts'
 // What befalls the servers is done here; the scenes are in faults.ts, which runs in the network of the first
 // one, as Davit does, and asks for it over a socket.
 
+/** Some faults take longer than a request may by default; Bun’s types lack this on a socket. */
+const untimed: object = { idleTimeout: 0 }
+
 /** An sshd whose key opens its engine. */
 async function sshOf({ peerAddress, address, inside, host }: Server, folder: string) {
   const listens = '0.0.0.0'
@@ -92,6 +95,7 @@ test('apps answer again after what befalls servers', async () => {
   const socket = join(folder, 'faults.sock')
   const control = Bun.serve({
     unix: socket,
+    ...untimed,
     async fetch({ url }) {
       const [name, ...numbers] = new URL(url).pathname.split('/').slice(1)
       await befall(name!, numbers)
