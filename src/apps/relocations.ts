@@ -92,7 +92,7 @@ export class Relocations {
       else if (!this.#present.has(server.id)) this.#end(server)
     let isMoving = false
     for (const server of servers)
-      if (engines.isLost({ serverId: server.id }) || server.state === 'draining')
+      if (engines.isLost({ serverId: server.id }) || (server.state === 'draining' && server.nodeId))
         isMoving = (await this.#empty(server)) || isMoving
     const absent = [...this.#absences.values()]
     const isOpen = ({ looks, down }: Absence) => looks < manyLooks || down === 1
@@ -108,7 +108,7 @@ export class Relocations {
     this.#present.delete(id)
     const absence = this.#absences.get(id) ?? { server, looks: 0, down: 0, told: null }
     this.#absences.set(id, absence)
-    const node = await docker.getNode(nodeId, { signal }).catch(() => null)
+    const node = nodeId ? await docker.getNode(nodeId, { signal }).catch(() => null) : null
     absence.looks++
     absence.down = node?.isDown ? absence.down + 1 : 0
     const isLost = absence.down >= looksUntilLost && engines.isAway({ serverId })

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { AwaitedNote, waitsForVolumes } from '../servers/awaited-note.tsx'
+import { AwaitedNote, waitsForVolumes } from '../servers/server-facts.tsx'
 import { AppAddress, PageHead } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'

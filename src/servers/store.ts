@@ -74,7 +74,33 @@ const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state,
 
 export const countInstances = (db: Db, id: string) => countRows(db, instances, isOn(id))
 
-import { and, count, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
+const countContainers = (db: Db, id: string) =>
+  new Map(
+    db
+      .select({ id: instances.workloadId, count: count() })
+      .from(instances)
+      .where(isOn(id))
+      .groupBy(instances.workloadId)
+      .all()
+      .map((one) => [one.id, one.count]),
+  )
+
+/** Servers that are away and have containers of a workload that should run. */
+export const listAwaited = (db: Db, workloadId: string) =>
+  db
+    .selectDistinct({ name: servers.name, lastSeenAt: servers.lastSeenAt })
+    .from(instances)
+    .innerJoin(servers, eq(servers.id, instances.serverId))
+    .where(
+      and(
+        eq(instances.workloadId, workloadId),
+        inArray(instances.state, ['live', 'unhealthy']),
+        isNotNull(servers.lastSeenAt),
+      ),
+    )
+    .all()
+
+export type Awaited = ReturnType<typeof listAwaited>[number]
 
 /** Apps and services with containers or volumes on it, also stopped ones, and those that are placed there by name. */
 export function listUsers(db: Db, id: string) {

@@ -1,6 +1,6 @@
 import { PinNote } from '../environments/pin-note.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
-import { AwaitedNote, waitsForVolumes } from '../servers/awaited-note.tsx'
+import { AwaitedNote, waitsForVolumes } from '../servers/server-facts.tsx'
 import type { Awaited } from '../servers/store.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'

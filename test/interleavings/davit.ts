@@ -41,6 +41,7 @@ import { FakeEngine } from './engine/engine.ts'
 import { isReached, leadBy } from './edge.ts'
 import type { Led } from './edge.ts'
 import type { Inventory } from './engine/objects.ts'
+import { noServers } from './fleet.ts'
 import type { Fleet } from './fleet.ts'
 import { Connection } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
@@ -245,7 +246,7 @@ function routesOf(deps: Deps) {
     containerRoutes,
     backupsRoutes,
     pruneRoutes,
-    (deps: Deps) => resourceRoutes({ ...deps, giveUp() {}, previewDrain: async () => [] }, server),
+    (deps: Deps) => resourceRoutes({ ...deps, ...noServers }, server),
   ]
   for (const routes of slices) app.route('/', routes(deps))
   return app

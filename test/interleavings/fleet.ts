@@ -14,6 +14,13 @@ import { unreachable } from './schedule.ts'
 /** Milliseconds after which a swarm calls a server down of which it hears nothing. */
 const heardWithin = 15_000
 
+/** What the pages of servers show, which no order looks at. */
+export const noServers = {
+  giveUp() {},
+  previewDrain: async () => [],
+  useOf: () => ({ cpu: 0, memory: 0 }),
+}
+
 const nothing = { containers: [], networks: [], volumes: [], images: [] }
 
 /** What befell it: no power, a cut cable, or an sshd that refuses, so that the swarm still hears of it. */
