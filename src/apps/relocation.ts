@@ -4,7 +4,7 @@ import { Failure } from '../platform/errors.ts'
 import { hasVolumes, openComponents } from '../runtime/component.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { getServiceName } from '../runtime/endpoint-store.ts'
-import { listAppsOn } from '../runtime/routing-store.ts'
+import { listWorkloadsOn } from '../runtime/routing-store.ts'
 import type { Resident } from '../servers/leave.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
 
@@ -13,7 +13,7 @@ type OwnedResident = Resident & { ownerId: string | null }
 /** What would happen to each app and service on a server if that were drained. */
 export async function previewDrain(deps: RuntimeDeps, server: { id: string }) {
   const all: Resident[] = []
-  for (const id of listAppsOn(deps.db, server.id)) {
+  for (const { id } of listWorkloadsOn(deps.db, server.id)) {
     const one = await findResident(deps, server, id)
     if (!one) continue
     const { ownerId: _, ...resident } = one
@@ -45,6 +45,11 @@ export async function findResident(
   })
   if (there.some(({ state }) => state === 'stopped'))
     return resident({ why: 'It is stopped.', todo: 'Deploy it: the new version starts elsewhere.' })
+  if (project.composeFile !== null)
+    return resident({
+      why: 'It is an app of a Compose file, which runs as a whole.',
+      todo: 'Deploy it: all of it then runs where its placement allows.',
+    })
   const components = openComponents(secrets, getLiveRelease(db, id))
   if (!components)
     return resident({ why: 'It was found after a restore.', todo: 'Deploy it: that moves it.' })

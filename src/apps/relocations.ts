@@ -8,7 +8,7 @@ import { serverBack, serverDown, serverUnreached } from '../notifications/server
 import type { News } from '../notifications/texts.ts'
 import { journal, report } from '../platform/journal.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
-import { listAppsOn } from '../runtime/routing-store.ts'
+import { listWorkloadsOn } from '../runtime/routing-store.ts'
 import type { ServerEngines } from '../servers/server-engines.ts'
 import { listServers } from '../servers/store.ts'
 import type { Server } from '../servers/store.ts'
@@ -145,7 +145,7 @@ export class Relocations {
   async #empty(server: Server) {
     const { db, jobs } = this.#deps
     let isMoving = false
-    for (const id of listAppsOn(db, server.id)) {
+    for (const { id } of listWorkloadsOn(db, server.id)) {
       if (hasJob(db, id)) {
         isMoving = true
         continue

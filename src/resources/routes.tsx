@@ -151,7 +151,8 @@ export function resourceRoutes<
     resource.stored?.(deps)
     const after = find(c)
     const changes = changedFields(resource, { before, after, sent: c.get('sent') }).join(', ')
-    if (changes) audit(c, eventOf(resource, 'changed'), { object: auditOf(c, after), details: { changes } })
+    if (changes)
+      audit(c, eventOf(resource, 'changed'), { object: auditOf(c, after), details: { changes } })
     return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
   }
 
