@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fillLabels } from './addresses/labels.ts'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
-import { keepServers } from './admin/keep-servers.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
@@ -41,7 +40,6 @@ import { keepFreezes } from './deployments/keep-freezes.ts'
 import { keepPlanned } from './deployments/planned.ts'
 import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
-import { endLeftSwarm } from './servers/swarm.ts'
 import { services } from './services/observe.ts'
 import { serviceJobs } from './services/state.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
@@ -105,7 +103,7 @@ export async function serve(config: Config) {
     (signal) => deps.edge.run({ signal }),
     (signal) => watchEdge(deps, { signal }),
     (signal) => sampleUsage(deps, { signal }),
-    (signal) => endLeftSwarm(deps, { signal }),
+    async (signal) => (await import('./servers/swarm.ts')).endLeftSwarm(deps, { signal }),
     (signal) => deps.server.run(deps.scheduler, { signal }),
     (signal) => deps.serverEngines.keepMeasured(deps.scheduler, { signal }),
     (signal) => deps.certificates.run({ signal }),
@@ -185,7 +183,9 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     recovered.then(() => findReturning(deps, { signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
-    Promise.allSettled(recovery).then(() => keepServers(deps, { signal })),
+    Promise.allSettled(recovery).then(async () =>
+      (await import('./admin/keep-servers.ts')).keepServers(deps, { signal }),
+    ),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
     excludeEnded(deps, { signal }),
