@@ -60,6 +60,12 @@ On the server:
   upgrade [FILE or URL]       Upgrade the installed Davit; without a file, to the newest of DAVIT_RELEASES.
                               --sha256 SUM is its expected checksum, --force installs also the version
                               that runs, --timeout SECONDS limits the start of the new one.
+  join ADDRESS CODE           Make this machine a server of the Davit at ADDRESS, as root, by the code that its page of
+                              servers shows. Without CODE it is asked for, or read from standard input. It checks
+                              first, and lists what it changes; --yes doesn't ask, --dry-run changes nothing,
+                              --insecure allows an address without HTTPS.
+  leave                       Undo that, after the server was removed in Davit; --force also if that Davit no longer
+                              exists. --yes, --dry-run.
   uninstall                   Remove Davit from this server. Data and apps stay, unless --data and --apps
                               are given; --yes doesn't ask, --dry-run changes nothing.
   move USER@SERVER            Copy everything to another server with Davit, through ssh, and start it there: a
@@ -151,6 +157,8 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   doctor: () => doctorOnServer,
   install: async () => (await import('./cli/install.ts')).install,
   upgrade: async () => (await import('./cli/upgrade.ts')).upgrade,
+  join: async () => (await import('./client/join.ts')).join,
+  leave: async () => (await import('./cli/leave.ts')).leave,
   uninstall: async () => (await import('./cli/uninstall.ts')).uninstall,
   move: async () => (await import('./cli/move.ts')).move,
   receive: async () => (await import('./cli/move.ts')).receive, // started by move, on the other server

@@ -66,7 +66,7 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
   return 0
 }
 
-const linesOf = ({ does, parts = [] }: Step, index: number) => [
+export const linesOf = ({ does, parts = [] }: Step, index: number) => [
   `  ${index + 1}. ${does}`,
   ...parts.map((part) => `     - ${part}`),
 ]

@@ -104,6 +104,14 @@ export class Server {
   }
 }
 
+/** A visitor's cookies, and their token against forged requests. */
+export async function visitorHeaders(server: Server) {
+  const response = await server.ask('/health')
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
+  const token = cookies.find((cookie) => cookie.startsWith('svc_csrf='))?.slice('svc_csrf='.length)
+  return { Cookie: cookies.join('; '), 'X-CSRF-Token': token ?? '' }
+}
+
 const isPage = ({ headers }: Response) => headers.get('Content-Type')?.startsWith('text/html')
 
 const isProblem = (value: unknown): value is { detail: string } =>

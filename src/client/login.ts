@@ -3,7 +3,7 @@ import { askHidden, firstLineOf, isTerminal } from '../cli/ask.ts'
 import { UsageError, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
-import { Server } from './call.ts'
+import { Server, visitorHeaders } from './call.ts'
 import { answer, note } from './say.ts'
 import { addressOf, loginsFile, readLogins, writeLogins } from './servers.ts'
 import { hostname } from 'node:os'
@@ -104,11 +104,3 @@ function whenLost(error: unknown) {
 
 const ended = () =>
   new AppError('unauthorized', 'The login was refused, or its code has expired. Try again.')
-
-/** A visitor's cookies, and their token against forged requests. */
-async function visitorHeaders(server: Server) {
-  const response = await server.ask('/health')
-  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
-  const token = cookies.find((cookie) => cookie.startsWith('svc_csrf='))?.slice('svc_csrf='.length)
-  return { Cookie: cookies.join('; '), 'X-CSRF-Token': token ?? '' }
-}

@@ -9,6 +9,7 @@ export const programs = [
   'dpkg',
   'journalctl',
   'ssh',
+  'sshd',
   'sync',
   'systemctl',
   'useradd',

@@ -23,8 +23,11 @@ export const hasUser = () => fieldsOf('passwd', user) !== null
 export const mayUseDocker = () =>
   fieldsOf('group', 'docker')?.[3]?.split(',').includes(user) ?? false
 
-/** The user has no password and may use Docker. Repeatable. */
-export async function createUser({ home }: Layout, work: Work) {
+/** The user has no password and may use Docker; with a shell, also ssh may run something as them. Repeatable. */
+export async function createUser(
+  { home }: Layout,
+  { hasShell = false, ...work }: Work & { hasShell?: boolean },
+) {
   const todo = 'Fix that, then run davit install again.'
   const found = fieldsOf('passwd', user)
   if (found && found[5] !== home)
@@ -33,11 +36,14 @@ export async function createUser({ home }: Layout, work: Work) {
       `There is another user ${user}, with the home ${found[5]}.`,
       'Rename or remove that user, then run davit install again.',
     )
-  const shell = ['/usr/sbin/nologin', '/sbin/nologin'].find(existsSync) ?? '/bin/false'
+  const none = ['/usr/sbin/nologin', '/sbin/nologin'].find(existsSync) ?? '/bin/false'
+  const shell = hasShell ? '/bin/sh' : none
   const group = fieldsOf('group', user) ? ['--gid', user] : ['--user-group']
   const options = ['--system', ...group, '--home-dir', home, '--no-create-home', '--shell', shell]
   if (!found) await run({ ...work, todo, argv: ['useradd', ...options, user] })
-  await run({ ...work, todo, argv: ['usermod', '--append', '--groups', 'docker', user] })
+  // sshd refuses users who are locked, as those without a password are
+  const open = hasShell ? ['--shell', shell, '--password', '*'] : []
+  await run({ ...work, todo, argv: ['usermod', ...open, '--append', '--groups', 'docker', user] })
 }
 
 /** Finds a line of /etc/passwd or /etc/group by its first field. */

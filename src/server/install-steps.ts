@@ -139,7 +139,11 @@ const upgraded = ({ layout, source, installed }: InstallPlan): Step => ({
   restarts: true,
 })
 
-function copied({ layout, source, installed }: InstallPlan): Step {
+export function copied({
+  layout,
+  source,
+  installed,
+}: Pick<InstallPlan, 'layout' | 'source' | 'installed'>): Step {
   const target = layout.executable
   const previous = `${target}.replaced`
   const draft = `${target}.new` // in the same folder, so that it gets that folder's security label

@@ -6,6 +6,7 @@ import { ConfigError, originAt, originOf, parseConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { ownAddresses } from '../domains/public-address.ts'
 import { openCurrent } from '../doctor/current.ts'
+import { Failure } from '../platform/errors.ts'
 import { isAnyAddress, isLoopback, nearAddress } from '../platform/hosts.ts'
 import { asDavit } from './accounts.ts'
 import { installSteps } from './install-steps.ts'
@@ -73,6 +74,12 @@ export async function planInstall(choice: Choice, source: string): Promise<Plan>
   const layout = layoutIn()
   refuseDuringUpgrade(layout)
   refuseMoved(layout)
+  if (existsSync(layout.joined))
+    throw new Failure(
+      'has_joined',
+      'This server has joined another one’s Davit.',
+      'Remove it there, then run davit leave here.',
+    )
   const { settings, config } = settingsFor(choice, layout)
   const byHand =
     'Remove it from the settings, or set Davit up yourself: see /docs/install, By hand.'
@@ -90,7 +97,7 @@ export async function planInstall(choice: Choice, source: string): Promise<Plan>
   return { layout, machine, config, findings, steps, found }
 }
 
-async function versionOf(executable: string) {
+export async function versionOf(executable: string) {
   if (!existsSync(executable)) return null
   const { status, lines } = await tryRun({ argv: ['davit', '--version'], file: executable })
   return status === 0 ? (lines[0] ?? null) : null

@@ -84,7 +84,7 @@ function canInstall(machine: Machine): Judged[] {
   ]
 }
 
-function judgeDisk({ folder, free }: { folder: string; free: number }): Judged {
+export function judgeDisk({ folder, free }: { folder: string; free: number }): Judged {
   return free >= leastFree
     ? ok('disk', `${bytes(free)} free in ${folder}`)
     : blocked(

@@ -20,8 +20,14 @@ export const layoutIn = (root = '/') => ({
   upgrades: join(root, 'var/lib/davit-upgrade'),
   /** Journals of moves to and from another server, and a sealed backup in transit. */
   moves: join(root, 'var/lib/davit-move'),
-  /** Locked by davit install and davit uninstall. */
+  /** Locked by davit install, davit uninstall, davit join and davit leave. */
   lock: join(root, 'run/davit-install'),
+  /** Of a server that joined another one’s Davit: what was done here, Davit’s key, and the firewall. */
+  joined: join(root, 'etc/davit/joined.json'),
+  keys: join(root, 'var/lib/davit/.ssh/authorized_keys'),
+  members: join(root, 'var/lib/davit/members'),
+  firewall: join(root, 'usr/local/lib/davit/firewall'),
+  firewallUnit: join(root, 'etc/systemd/system/davit-firewall.service'),
 })
 
 /**

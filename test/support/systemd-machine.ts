@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureBareSystemd, installed } from './images/systemd.ts'
+import { ensureBareSystemd, installed, joinable } from './images/systemd.ts'
+import type { Suite } from './images/systemd.ts'
 import { execIn } from './exec.ts'
 import { askEngine } from './machine/engine.ts'
 import { withMachineLock } from './machine/lock.ts'
@@ -16,8 +17,12 @@ const sharedInside = '/mnt/shared'
  * A server for tests: Debian with systemd as its init, in a container, with a network and packages from this
  * machine's mirror. With `engine` it has all that Davit needs, a Docker Engine of its own among it; else it is bare.
  */
-export async function startSystemdMachine({ engine = false, memory = 0 } = {}) {
-  const image = engine ? await ensureWithEngine() : await ensureBareSystemd()
+export async function startSystemdMachine({
+  engine = false,
+  memory = 0,
+  suite = 'bookworm',
+}: { engine?: boolean; memory?: number; suite?: Suite } = {}) {
+  const image = engine ? await ensureWithEngine(suite) : await ensureBareSystemd(suite)
   return startMachine(image, { memory })
 }
 
@@ -100,8 +105,8 @@ async function startMachine(image: string, { memory }: { memory: number }) {
 }
 
 /** The bare machine after the packages were installed once. */
-async function ensureWithEngine() {
-  const bare = await ensureBareSystemd()
+async function ensureWithEngine(suite: Suite) {
+  const bare = await ensureBareSystemd(suite)
   const image = bare.replace(':', '-engine:')
   const isMade = async () => (await askEngine(`/images/${image}/json`)).ok
   if (await isMade()) return image
@@ -111,7 +116,8 @@ async function ensureWithEngine() {
     try {
       const env = { DEBIAN_FRONTEND: 'noninteractive' }
       await machine.must(['apt-get', 'update'], { env })
-      const install = ['apt-get', 'install', '--yes', '--no-install-recommends', ...installed]
+      const names = suite === 'trixie' ? [...installed, ...joinable] : installed
+      const install = ['apt-get', 'install', '--yes', '--no-install-recommends', ...names]
       await machine.must(install, { env })
       await machine.must(['systemctl', 'stop', 'docker.socket', 'docker', 'containerd'])
       const [repo, tag] = image.split(':')

@@ -5,7 +5,8 @@ import { askEngine } from '../machine/engine.ts'
 import { withMachineLock } from '../machine/lock.ts'
 import { aptSettings, debootstrap } from '../machine/packages.ts'
 
-const suite = 'bookworm'
+/** The distribution, and a later one whose Docker can join others. */
+export type Suite = 'bookworm' | 'trixie'
 
 /** What a server has after its distribution was installed: no Docker, no git, no ssh client. */
 const bare = ['systemd', 'systemd-sysv', 'dbus', 'ca-certificates']
@@ -13,24 +14,27 @@ const bare = ['systemd', 'systemd-sysv', 'dbus', 'ca-certificates']
 /** What `davit install` would install. */
 export const installed = ['docker.io', 'iptables', 'git', 'openssh-client']
 
+/** What a server that joins another one’s Davit has besides. */
+export const joinable = ['docker-cli', 'openssh-server']
+
 const tagOf = async () => {
   const text = await Bun.file(import.meta.path).text()
   return new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 12)
 }
 
 /** A bare Debian whose init is systemd, which is made once of Debian's packages. */
-export async function ensureBareSystemd() {
-  const image = `davit-test-systemd:${await tagOf()}`
+export async function ensureBareSystemd(suite: Suite = 'bookworm') {
+  const image = `davit-test-systemd-${suite}:${await tagOf()}`
   if (await has(image)) return image
   await withMachineLock(async () => {
-    if (!(await has(image))) await makeRoot(image)
+    if (!(await has(image))) await makeRoot(image, suite)
   })
   return image
 }
 
 const has = async (image: string) => (await askEngine(`/images/${image}/json`)).ok
 
-async function makeRoot(image: string) {
+async function makeRoot(image: string, suite: Suite) {
   const work = await mkdtemp(join(tmpdir(), 'davit-systemd-'))
   const root = join(work, 'root')
   try {

@@ -1,0 +1,58 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { awaitWord, gossipPort, networkPort } from '../../servers/reach.ts'
+import type { Place } from '../../servers/reach.ts'
+
+/** Milliseconds for a packet that was sent before a response. */
+const latest = 1000
+
+export type Probed = {
+  /** Ports that another program uses here. */
+  taken: string[]
+  /** Ports at which nothing arrived. */
+  silent: string[]
+}
+
+type Reached = { ssh: boolean; gossip: boolean }
+
+/** Listens at the ports of a member of a swarm while Davit tries them. */
+export async function probe(
+  { address, sshPort }: Omit<Place, 'word'>,
+  ask: (place: Place) => Promise<{ reached: Reached }>,
+): Promise<Probed> {
+  const word = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')
+  await using open = new AsyncDisposableStack()
+  const tcp = await listen(address)
+  if (tcp) open.defer(() => void tcp.close())
+  const ports = [gossipPort, networkPort]
+  const udp = await Promise.all(ports.map((port) => awaitWord(address, port, word)))
+  for (const one of udp) open.use(one)
+  const { reached } = await ask({ address, sshPort, word })
+  const deadline = performance.now() + latest
+  while (udp.some((one) => one && !one.hasArrived()) && performance.now() < deadline)
+    await sleep(20)
+  const names = ports.map((port) => `${port} (UDP)`)
+  const isGossip = `${gossipPort} (TCP)`
+  return {
+    taken: [...(tcp ? [] : [isGossip]), ...names.filter((_, at) => !udp[at])],
+    silent: [
+      ...(reached.ssh ? [] : [`${sshPort} (ssh)`]),
+      ...(tcp && !reached.gossip ? [isGossip] : []),
+      ...names.filter((_, at) => udp[at] && !udp[at].hasArrived()),
+    ],
+  }
+}
+
+/** Null when the port is taken. */
+async function listen(address: string) {
+  const server = createServer((socket) => socket.destroy())
+  try {
+    const listening = once(server, 'listening')
+    server.listen(gossipPort, address)
+    await listening
+    return server
+  } catch {
+    return null
+  }
+}
