@@ -69,6 +69,10 @@ const runs: Run[] = asked
         ...{ seed: [6_100_032, 6_100_346], count: 1, kinds: ['watched'] },
         what: 'watched, that found a bug',
       },
+      {
+        ...{ seed: first, count: 12, kinds: ['servers'] },
+        what: `on servers that go away and come back, from seed ${first} on`,
+      },
       ...[true, false].map((calm): Run => {
         const seed = keptSeeds.filter(({ isCalm }) => isCalm === calm).map(({ seed }) => seed)
         const kinds = calm ? (['calm'] as const) : []
@@ -82,13 +86,21 @@ const runs: Run[] = asked
     ]
 
 function askedKinds(): OrderKind[] {
-  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE, DAVIT_WATCHED, DAVIT_SHARES } = process.env
+  const {
+    DAVIT_SHORT,
+    DAVIT_PROCESSES,
+    DAVIT_BY_EDGE,
+    DAVIT_WATCHED,
+    DAVIT_SHARES,
+    DAVIT_SERVERS,
+  } = process.env
   return [
     ...(DAVIT_SHORT ? ['short' as const] : []),
     ...(DAVIT_PROCESSES ? ['processes' as const] : []),
     ...(DAVIT_BY_EDGE ? ['edge' as const] : []),
     ...(DAVIT_WATCHED ? ['watched' as const] : []),
     ...(DAVIT_SHARES ? ['shares' as const] : []),
+    ...(DAVIT_SERVERS ? ['servers' as const] : []),
   ]
 }
 

@@ -9,8 +9,8 @@ export async function runMain(options: string[]) {
   return { exitCode: await child.exited, output }
 }
 
-/** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several; `edge`: an edge leads to it; `watched`: with crashes after the switch; `shares`: with shares of the requests. */
-export type OrderKind = 'calm' | 'short' | 'processes' | 'edge' | 'watched' | 'shares'
+/** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several; `edge`: an edge leads to it; `watched`: with crashes after the switch; `shares`: with shares of the requests; `servers`: on servers that go away and come back. */
+export type OrderKind = 'calm' | 'short' | 'processes' | 'edge' | 'watched' | 'shares' | 'servers'
 
 /** So many orders, from each seed on. */
 export const runOrders = (seed: number | number[], count: number, ...kinds: OrderKind[]) =>
