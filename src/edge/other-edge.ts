@@ -135,9 +135,9 @@ export class OtherEdge {
 
   /** Ends it once its open requests have ended. */
   async end({ signal }: Abortable) {
+    this.#isSure = false // a failure may leave parts of it
     await this.#given.engine.remove({ signal })
     this.#id = null
-    this.#isSure = false
     this.#isOver = true
   }
 

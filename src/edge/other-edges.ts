@@ -151,7 +151,13 @@ export class OtherEdges {
     this.#ended.add(serverId)
     const known = this.#edges.get(serverId)
     this.#edges.delete(serverId)
-    await known?.edge.end({ signal })
+    try {
+      await known?.edge.end({ signal })
+    } catch (error) {
+      if (known) this.#edges.set(serverId, known)
+      this.#ended.delete(serverId)
+      throw error
+    }
     return { [Symbol.dispose]: () => void this.#ended.delete(serverId) }
   }
 

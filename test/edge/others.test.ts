@@ -63,6 +63,7 @@ function anEngine() {
     },
     async remove() {
       ask()
+      if (there.refusal) throw there.refusal
       there.id = null
       there.files.clear()
     },
@@ -232,6 +233,20 @@ test('certificates are there before a configuration names them, and again when t
   }
   expect(s.there.writes.filter((path) => path.startsWith('certificates/'))).toHaveLength(4)
   expect(s.loaded()).not.toContain('acme"')
+})
+
+test('one that can’t be removed goes on, and has what is new', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  s.there.refusal = new Failure('engine_refused', 'In use.', 'Try again.')
+  const { signal } = over
+  await expect(s.others.end('two', { signal })).rejects.toBe(s.there.refusal)
+  s.there.refusal = null
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  await s.look()
+  expect(s.there.slot('app')).toBe('10.0.0.1:20001')
+  expect(s.there.made).toBe(1)
 })
 
 test('visitors are told to leave before it ends, and it has what is new until then', async () => {
