@@ -20,13 +20,33 @@ export type Host = {
 const hosts: Host[] = JSON.parse(process.env.HOSTS ?? '[]')
 
 /** Has something befall servers, by their numbers: see faults.long.test.ts. */
-export const befall = (what: string, ...servers: number[]) =>
-  fetch(`http://servers/${[what, ...servers].join('/')}`, { unix: process.env.FAULTS! })
+export async function befall(what: string, ...servers: number[]) {
+  const url = `http://servers/${[what, ...servers].join('/')}`
+  const { ok, status } = await fetch(url, { unix: process.env.FAULTS! })
+  if (!ok) throw new Error(`That could not befall ${servers}: ${what}, ${status}`)
+}
+
+const near = hosts.map(({ engine }) => connectDocker({ host: engine }))
+
+/** Removes what these engines have of installations; the removal of an app’s own knows the first alone. */
+async function removeAll(labels: string[]) {
+  for (const docker of near)
+    for (const { id } of await docker.listContainers({ labels, all: true }))
+      await docker.removeContainer(id, { force: true, volumes: true })
+  const removed = ({ id }: { id: string }) =>
+    near[0]!.removeNetwork(id).then(
+      () => true,
+      () => false, // the swarm hasn't heard yet that nothing is on it
+    )
+  for (const network of await near[0]!.listNetworks({ labels }))
+    await until(() => removed(network), 60)
+}
 
 /** Davit on the first of three servers, which it joined. The first is at home, the others are away from it. */
 export async function onThree() {
   const abort = new AbortController()
   const { signal } = abort
+  await removeAll(['davit.instance']) // of a scene that failed
   const { t, ada } = withAda(await edgeApp())
   const addressOf = (n: number) => hosts[n - 1]!.address
   storeServers(t.db, [{ zone: 'home' }, { zone: 'away' }, { zone: 'away' }], addressOf)
@@ -45,7 +65,6 @@ export async function onThree() {
       { signal },
     ),
   ]
-  const near = hosts.map(({ engine }) => connectDocker({ host: engine }))
   const labels = [`davit.instance=${t.instanceId}`]
   const stateOf = (n: number) => getServer(t.db, serverId(n))!.state
   await until(() => listServers(t.db).every(({ state }) => state === 'ready'), 60)
@@ -113,17 +132,7 @@ export async function onThree() {
       await t.instanceTasks.idle()
       abort.abort()
       await Promise.all(work)
-      // the app’s own removal knows the first engine alone
-      for (const docker of near)
-        for (const { id } of await docker.listContainers({ labels, all: true }))
-          await docker.removeContainer(id, { force: true, volumes: true })
-      const removed = ({ id }: { id: string }) =>
-        near[0]!.removeNetwork(id).then(
-          () => true,
-          () => false, // the swarm hasn't heard yet that nothing is on it
-        )
-      for (const network of await near[0]!.listNetworks({ labels }))
-        await until(() => removed(network), 60)
+      await removeAll(labels)
     },
   }
 }

@@ -9,12 +9,10 @@ import type { Host } from './fault-host.ts'
 import { ensureRoot } from './root.ts'
 import { engineFolder, formSwarm, startServers } from './servers.ts'
 import type { Server } from './servers.ts'
+import { untimed } from './three-servers.ts'
 
 // What befalls the servers is done here; the scenes are in faults.ts, which runs in the network of the first
 // one, as Davit does, and asks for it over a socket.
-
-/** Some faults take longer than a request may by default; Bun’s types lack this on a socket. */
-const untimed: object = { idleTimeout: 0 }
 
 /** An sshd whose key opens its engine. */
 async function sshOf({ peerAddress, address, inside, host }: Server, folder: string) {
@@ -68,7 +66,7 @@ test('apps answer again after what befalls servers', async () => {
     crash: (n) => serverOf(n!).crash(),
     async boot(n) {
       await serverOf(n!).boot()
-      await loginOf(n!).ssh.startAgain(serverOf(n!).inside)
+      await loginOf(n!).ssh.startAgain(serverOf(n!))
     },
     killEngine: (n) => serverOf(n!).stop('SIGKILL'),
     startEngine: (n) => serverOf(n!).start(),

@@ -8,6 +8,9 @@ import { ensureRoot } from './root.ts'
 import { engineFolder, formSwarm, startServers } from './servers.ts'
 import type { Server } from './servers.ts'
 
+/** A server may take longer to start than a request may by default; Bun’s types lack this on a socket. */
+export const untimed: object = { idleTimeout: 0 }
+
 /**
  * Runs the scenes of a file in the network of the first of three servers, as Davit runs; at `POWER` they
  * can crash another server, and boot it: `POST /crash/2`.
@@ -22,6 +25,7 @@ export async function onThreeServers(scenes: string) {
   const unix = join(folder, 'power.sock')
   const power = Bun.serve({
     unix,
+    ...untimed,
     async fetch({ url }) {
       const [, verb, n] = new URL(url).pathname.split('/')
       await all.servers[Number(n) - 1]![verb as 'crash' | 'boot']()

@@ -11,8 +11,8 @@ export type SshServer = {
   allow: (publicKey: string) => void
   /** Starts anew at the same port with another host key. */
   changeHostKey: () => Promise<void>
-  /** Starts again after its machine went, which is reached by that argv now. */
-  startAgain: (inside: string[]) => Promise<void>
+  /** Starts again after its machine went, which is reached there and by that argv now. */
+  startAgain: (machine: { address: string; inside: string[] }) => Promise<void>
   /** Breaks every connection that is open; new ones are let in. */
   cut: () => void
   stop: () => Promise<void>
@@ -31,12 +31,12 @@ type Place = {
 
 /** Debian's sshd on loopback, with keys and settings of its own. */
 export async function startSshServer({
-  address = '127.0.0.1',
-  listens = address,
+  address: firstAddress = '127.0.0.1',
+  listens = firstAddress,
   inside: place = [],
   env = {},
 }: Place = {}): Promise<SshServer> {
-  let inside = place
+  let [address, inside] = [firstAddress, place]
   const sshd = await ensureSshd({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-sshd-'))
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
@@ -75,8 +75,9 @@ export async function startSshServer({
       rmSync(hostKey, { force: true })
       child = await start()
     },
-    async startAgain(there) {
-      inside = there
+    async startAgain(machine) {
+      address = machine.address
+      inside = machine.inside
       child = await start()
     },
     cut() {
