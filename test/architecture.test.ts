@@ -180,7 +180,7 @@ describe('no text becomes a program:', () => {
     const { code } = files.find(({ path }) => path === 'platform/program.ts')!
     expect(code.match(/\bBun\.spawn\w*\(\S+/g)).toEqual(['Bun.spawn([file,'])
     expect(programs.join(' ')).toBe(
-      'git open xdg-open apt-get davit dnf dpkg journalctl ssh sshd sync systemctl useradd userdel usermod',
+      'git open xdg-open apt-get davit dnf dpkg iptables journalctl ssh sshd sync systemctl useradd userdel usermod',
     )
   })
 

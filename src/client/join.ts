@@ -12,6 +12,7 @@ import { blocked } from '../server/judge.ts'
 import { judgeAlone, judgeTogether, readEngine, readSshd } from '../server/joining/judge.ts'
 import { joinSteps } from '../server/joining/parts.ts'
 import type { JoinPlan } from '../server/joining/parts.ts'
+import { judgePorts, openPorts } from '../server/joining/ports.ts'
 import { probe } from '../server/joining/probe.ts'
 import { readRecord } from '../server/joining/record.ts'
 import { layoutIn } from '../server/layout.ts'
@@ -66,7 +67,9 @@ export const join: Command = async (args) => {
   const silent = await silentPorts(first.cluster)
   const before = readRecord(layout)
   const how = { engine, check: first, route, hasBegun: before !== null, silent }
-  const together = judgeTogether(how)
+  // once it has begun, those of apps are among them
+  const open = route && !before ? await openPorts(route.address) : []
+  const together = [...judgeTogether(how), ...judgePorts({ sshPorts: sshd.sshPorts, open })]
   print(...together.map(lineOf))
   if (!route || together.some(({ blocks }) => blocks)) return refused(together)
 
@@ -113,7 +116,8 @@ export const join: Command = async (args) => {
         )
     },
     async join() {
-      await ask('/auth/join', { address, ...sshd }, 70)
+      const { sshPort, hostKey } = sshd
+      await ask('/auth/join', { address, sshPort, hostKey }, 70)
     },
   }
   const steps = await stepsLeft(joinSteps(plan))

@@ -7,6 +7,7 @@ export const programs = [
   'davit',
   'dnf',
   'dpkg',
+  'iptables',
   'journalctl',
   'ssh',
   'sshd',

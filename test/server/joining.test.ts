@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { firewallScript } from '../../src/server/joining/firewall.ts'
+import { firewallRemoval, firewallScript } from '../../src/server/joining/firewall.ts'
 import { judgeTogether } from '../../src/server/joining/judge.ts'
 import { leaveSteps } from '../../src/server/joining/parts.ts'
+import { judgePorts, openPorts } from '../../src/server/joining/ports.ts'
 import { probe } from '../../src/server/joining/probe.ts'
 import { readRecord, writeRecord } from '../../src/server/joining/record.ts'
 import { layoutIn } from '../../src/server/layout.ts'
@@ -80,6 +81,7 @@ test('the firewall is there once however often it is applied, beside rules of ot
     '-A DOCKER-USER -s 192.0.2.1/32 -j DROP',
   ])
   expect(run('iptables', '-S', 'INPUT').text.match(/DAVIT-INPUT/g)).toHaveLength(1)
+  expect(chain('FORWARD')).toEqual(['-A FORWARD -j DAVIT-FORWARD'])
   expect(chain('DAVIT-FORWARD')).toEqual([
     expect.stringMatching(
       /--ctorigdst 10\.0\.0\.2 --ctorigdstport 20000:29999 .*-g DAVIT-MEMBERS$/,
@@ -88,8 +90,47 @@ test('the firewall is there once however often it is applied, beside rules of ot
   run('iptables', '-F', 'DOCKER-USER')
   call('apply')
   expect(chain('DOCKER-USER')).toEqual(['-A DOCKER-USER -j DAVIT-FORWARD'])
-  call('remove')
+  for (const rule of firewallRemoval) run('iptables', ...rule)
   expect(run('iptables-save').text).not.toContain('DAVIT')
+})
+
+test('a bridge of the network is no bridge of Docker', async () => {
+  const { know, run, call, chain } = await aFirewall()
+  know(['10.0.0.1'])
+  const drops = () => chain('DAVIT-MEMBERS').filter((rule) => / -i \S+ -j DROP$/.test(rule))
+  run('ip', 'link', 'add', 'br-0123456789ab', 'type', 'bridge')
+  call('apply')
+  expect(drops()).toEqual([])
+  run('ip', 'link', 'add', 'br-lan', 'type', 'bridge')
+  call('apply')
+  expect(drops()).toEqual(['-A DAVIT-MEMBERS -i br-lan -j DROP'])
+  const rules = chain('DAVIT-MEMBERS')
+  expect(rules.indexOf(drops()[0]!)).toBeLessThan(rules.findIndex((rule) => rule.includes('br-+')))
+})
+
+test('connections that are open stay open', async () => {
+  const { know, call, chain } = await aFirewall()
+  know(['10.0.0.1'])
+  call('apply')
+  const rules = chain('DAVIT-INPUT')
+  const open = rules.findIndex((rule) => /ESTABLISHED.* -j RETURN$/.test(rule))
+  expect(open).toBeGreaterThan(-1)
+  expect(open).toBeLessThan(rules.findIndex((rule) => rule.includes('20000:29999')))
+})
+
+test('ssh at a port of apps blocks; another program there is found', async () => {
+  const server = Bun.listen({ hostname: address, port: 20_777, socket: { data() {} } })
+  onTestFinished(() => server.stop(true))
+  const open = await openPorts(address)
+  expect(open).toContain(20_777)
+  expect(await openPorts('127.0.0.78')).not.toContain(20_777)
+  const judged = (sshPorts: number[]) =>
+    judgePorts({ sshPorts, open: [20_777] }).map(({ what, blocks }) => [what, blocks ?? false])
+  expect(judged([22])).toEqual([['ports', false]])
+  expect(judged([22, 22_222])).toEqual([
+    ['ssh', true],
+    ['ports', false],
+  ])
 })
 
 const address = '127.0.0.77'

@@ -13,8 +13,7 @@ case "$1 $2" in
     echo $! >/run/davit-firewall.pid ;;
   'disable --now')
     [ -e /run/davit-firewall.pid ] && kill $(cat /run/davit-firewall.pid)
-    rm -f /run/davit-firewall.pid
-    [ -e /usr/local/lib/davit/firewall ] && sh /usr/local/lib/davit/firewall remove ;;
+    rm -f /run/davit-firewall.pid ;;
 esac
 exit 0
 `

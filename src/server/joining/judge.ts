@@ -35,7 +35,7 @@ export async function readEngine(): Promise<Engine | null> {
 }
 
 /** How Davit can reach the ssh of this server. */
-export type Sshd = { sshPort: number; hostKey: string }
+export type Sshd = { sshPort: number; hostKey: string; sshPorts: number[] }
 
 /** In the order in which Davit's ssh prefers them. */
 const keyKinds = ['ed25519', 'ecdsa', 'rsa']
@@ -53,7 +53,12 @@ export async function readSshd(): Promise<Sshd | null> {
     .find(existsSync)
   if (!file) return null
   const [kind, key] = readFileSync(file, 'utf8').split(' ')
-  return { sshPort: Number(valuesOf('port')[0] ?? 22), hostKey: `${kind} ${key?.trim()}` }
+  const ports = valuesOf('port').map(Number)
+  const listening = valuesOf('listenaddress').map((at) => Number(at.split(':').at(-1)))
+  return {
+    ...{ sshPort: ports[0] ?? 22, hostKey: `${kind} ${key?.trim()}` },
+    sshPorts: [...ports, ...listening],
+  }
 }
 
 /** What must be true before Davit is asked. */

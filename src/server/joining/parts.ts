@@ -11,7 +11,7 @@ import { reload } from '../service.ts'
 import { stepsLeft } from '../steps.ts'
 import type { Step } from '../steps.ts'
 import { executable } from '../uninstall.ts'
-import { firewallScript, firewallUnit } from './firewall.ts'
+import { firewallRemoval, firewallScript, firewallUnit } from './firewall.ts'
 import type { Sshd } from './judge.ts'
 import { readRecord, recordText, removeEmpty, removeRecord, writeRecord } from './record.ts'
 import type { Record } from './record.ts'
@@ -155,6 +155,7 @@ const unitName = 'davit-firewall.service'
 
 async function removeFirewall({ firewall: script, firewallUnit: unit }: Layout) {
   await tryRun({ argv: ['systemctl', 'disable', '--now', unitName] })
+  for (const rule of firewallRemoval) await tryRun({ argv: ['iptables', ...rule] })
   rmSync(unit, { force: true })
   rmSync(dirname(script), { recursive: true, force: true })
   await tryRun({ argv: ['systemctl', 'daemon-reload'] })
