@@ -42,7 +42,5 @@ export const releaseCode = (db: Tx, id: string) =>
   db.update(joinCodes).set({ usedAt: null }).where(eq(joinCodes.id, id)).run()
 
 /** The admin who made it, as the one who did what follows. */
-export const creatorOf = (db: Tx, { createdBy }: JoinCode) => {
-  const { id, email } = getRow(db, users, eq(users.id, createdBy))!
-  return { id, email }
-}
+export const creatorOf = (db: Tx, { createdBy }: JoinCode) =>
+  getRow(db, users, eq(users.id, createdBy))!

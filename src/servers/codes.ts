@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts'
 import { newId } from '../db/new-id.ts'
 import type { ServerRole } from '../db/schema.ts'
-import { AppError, notFound } from '../platform/errors.ts'
+import { AppError, invalidField, notFound } from '../platform/errors.ts'
 import { hashToken, randomCode } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { makeSshKey } from '../platform/ssh-key.ts'
-import { claimCode, codeTime, findCode, insertCode, releaseCode } from './code-store.ts'
+import { claimCode, codeTime, creatorOf, findCode, insertCode, releaseCode } from './code-store.ts'
 import type { JoinCode } from './code-store.ts'
 import { joinServer, refuseKnown, whyNoServers } from './join.ts'
 import type { SwarmDeps } from './swarm.ts'
@@ -38,12 +38,23 @@ export async function makeCode(deps: CodeDeps, expected: Expected, createdBy: st
   return { code, row: insertCode(db, row) }
 }
 
-/** Throws for an unknown or expired one, and for one that was used by another server than this member. */
+/**
+ * Throws for an unknown or expired one, one whose admin no longer is, and any but the used one for this
+ * member: Davit logs in to it with the key of that.
+ */
 export function openCode({ db }: Pick<CodeDeps, 'db'>, code: string, member?: string): JoinCode {
   const found = findCode(db, hashToken(code))
   if (!found) throw notFound('code')
   if (found.usedAt && found.name === member) return found
   if (found.usedAt) throw used()
+  if (member)
+    throw new AppError(
+      'conflict',
+      `This server has joined as ${member}. To join it again, remove it in Davit and run davit leave here first.`,
+    )
+  const { role, disabledAt } = creatorOf(db, found)
+  if (role !== 'admin' || disabledAt)
+    throw new AppError('forbidden', 'Who made this code is no longer an admin. Ask for another.')
   if (found.expiresAt <= new Date())
     throw new AppError('forbidden', 'This code has expired. Make another one in Davit.')
   return found
@@ -66,6 +77,8 @@ export async function joinByCode(
 ) {
   const { db, secrets } = deps
   const { id, name, roles, labels, privateKey } = code
+  if (code.address && code.address !== joined.address)
+    throw invalidField('address', `must be ${code.address}, for which the code was made.`)
   if (!claimCode(db, id)) throw used()
   try {
     const sshKey = secrets.open(privateKey, sealedFor(id))

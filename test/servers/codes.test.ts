@@ -82,6 +82,34 @@ test('a code works once; only the server that joined by it is told that it has',
   expect(listServers(s.t.db)).toHaveLength(2)
 })
 
+test('a member gets no other key by another code', async () => {
+  const s = await aCode()
+  await s.join()
+  const { code } = (await s.root.post('/settings/servers', { name: 'three' })).json
+  const other = calls(s.machine, code)
+  const again = await other.look({ nodeId: 'node 10.0.0.2' })
+  expect(again.status).toBe(409)
+  expect(again.text).not.toContain('ssh-ed25519')
+  expect((await other.look()).status).toBe(200)
+})
+
+test('a code for an address is for no other', async () => {
+  const s = await aCode({ address: '10.0.0.9' })
+  const refused = await s.join()
+  expect(refused).toMatchObject({ status: 422, json: { errors: [{ field: 'address' }] } })
+  expect(s.asked).toEqual([])
+})
+
+test.each([`role = 'member'`, `disabled_at = 1`])(
+  'a code ends with the rights of its admin: %s',
+  async (change) => {
+    const s = await aCode()
+    s.t.db.$client.run(`UPDATE users SET ${change} WHERE email LIKE 'root%'`)
+    expect([(await s.look()).status, (await s.join()).status]).toEqual([403, 403])
+    expect(s.asked).toEqual([])
+  },
+)
+
 test('two machines with one code: one joins', async () => {
   const s = await aCode()
   const answers = await Promise.all([s.join(), s.join()])
