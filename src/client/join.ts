@@ -18,7 +18,7 @@ import { readRecord } from '../server/joining/record.ts'
 import { layoutIn } from '../server/layout.ts'
 import { holdSetup } from '../server/locks.ts'
 import { stepsLeft, takeSteps } from '../server/steps.ts'
-import type { JoinCheck } from '../servers/join-routes.ts'
+import { joinCheck } from '../servers/join-check.ts'
 import { reaches } from '../servers/reach.ts'
 import { ok, wrong } from '../doctor/finding.ts'
 import { existsSync } from 'node:fs'
@@ -57,12 +57,20 @@ export const join: Command = async (args) => {
 
   const davit = new Server({ url, token: null })
   const headers = await visitorHeaders(davit)
-  function ask<Answer>(path: string, body: object, seconds = 30) {
+  function ask(path: string, body: object, seconds = 30) {
     const signal = AbortSignal.timeout(seconds * 1000)
-    return davit.json<Answer>(path, { method: 'POST', headers, body: { code, ...body }, signal })
+    return davit.json(path, { method: 'POST', headers, body: { code, ...body }, signal })
+  }
+  async function askCheck(body: object) {
+    const answer = joinCheck().safeParse(await ask('/auth/join/check', body))
+    if (answer.success) return answer.data
+    throw new AppError(
+      'bad_gateway',
+      `What ${url} responded isn’t what a Davit does. Check the address, and that both are of one version.`,
+    )
   }
   const nodeId = engine.state.nodeId || null
-  const first = await ask<JoinCheck>('/auth/join/check', { nodeId })
+  const first = await askCheck({ nodeId })
   const route = await routeTo(first.cluster)
   const silent = await silentPorts(first.cluster)
   const before = readRecord(layout)
@@ -77,7 +85,7 @@ export const join: Command = async (args) => {
   let check = first
   const tryPorts = () =>
     probe({ address, sshPort: sshd.sshPort }, async (place) => {
-      check = await ask<JoinCheck>('/auth/join/check', { nodeId, place })
+      check = await askCheck({ nodeId, place })
       return check
     })
   const probed = await tryPorts()

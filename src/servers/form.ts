@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { block, line, lines, pairs, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
+import { serverName } from './join-check.ts'
 import { label, serverRoles } from './store.ts'
 
 export const hostAddress = z
@@ -36,7 +37,7 @@ export const noBuilds = 'can’t have builds: images are built on Davit’s own 
 const fields = {
   name: field(
     line('a name', { max: 60 }).regex(
-      /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+      serverName,
       'must be lower-case letters, digits and hyphens.',
     ),
     { label: 'Name', code: true, isNarrow: true },

@@ -4,12 +4,13 @@ import { routeTo } from '../platform/route-to.ts'
 import { factory } from '../web/factory.ts'
 import { line, typedCode } from '../web/fields.ts'
 import { input } from '../web/input.ts'
-import { componentOf, creates, does, id, time } from '../web/operation.ts'
+import { creates, does, id } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { creatorOf } from './code-store.ts'
 import { joinByCode, openCode } from './codes.ts'
 import type { CodeDeps } from './codes.ts'
 import { hostAddress, hostKey, sshPort } from './form.ts'
+import { joinCheck } from './join-check.ts'
 import { reach } from './reach.ts'
 import { listServers } from './store.ts'
 
@@ -35,26 +36,6 @@ const checkForm = z.object({
 })
 
 const joinForm = z.object({ code, address: hostAddress, sshPort, hostKey })
-
-export const joinCheck = componentOf('JoinCheck', () => ({
-  name: z.string(),
-  /** The one that an admin chose. */
-  address: z.ipv4().nullable(),
-  /** True when this server has joined. */
-  hasJoined: z.boolean(),
-  /** Where Davit’s own server is, and from where its ssh comes. */
-  cluster: z.ipv4(),
-  from: z.ipv4(),
-  mtu: z.int(),
-  arch: z.string(),
-  publicKey: z.string(),
-  /** Davit’s clock. */
-  time,
-  /** Whether connections arrive. */
-  reached: z.object({ ssh: z.boolean(), gossip: z.boolean() }),
-}))
-
-export type JoinCheck = z.infer<ReturnType<typeof joinCheck>>
 
 /** For a server that joins by its code, before it has a login. */
 export const serverJoinRoutes = (deps: Deps) =>

@@ -1,4 +1,5 @@
 import { expect, setSystemTime, test } from 'bun:test'
+import { joinCheck } from '../../src/servers/join-check.ts'
 import { listServers } from '../../src/servers/store.ts'
 import type { TestClient } from '../support/client.ts'
 import { twoMachines } from './machines.ts'
@@ -55,6 +56,7 @@ test('a machine joins by the code, with what the admin chose, over ssh with a ke
   expect(looked).toMatchObject({ status: 200, json: { name: 'two', hasJoined: false } })
   expect(looked.json).toMatchObject({ cluster: '10.0.0.1', address: null })
   expect(looked.json.publicKey).toStartWith('ssh-ed25519 ')
+  expect(joinCheck().parse(looked.json)).toEqual(looked.json)
   expect(looked.text).not.toContain('PRIVATE')
   expect(s.asked).toEqual([]) // looking changes nothing, and uses nothing up
 
@@ -109,6 +111,18 @@ test.each([`role = 'member'`, `disabled_at = 1`])(
     expect(s.asked).toEqual([])
   },
 )
+
+test.each<[string, object]>([
+  ['a command in an address', { cluster: '10.0.0.1; id' }],
+  ['a second line of an address', { from: '10.0.0.1\nx' }],
+  ['a second key', { publicKey: 'ssh-ed25519 AAAA davit\nssh-ed25519 BBBB davit' }],
+  ['another end of a line', { publicKey: 'ssh-ed25519 AAAA davit\n' }],
+  ['a name that moves the cursor', { name: 'two\u001b[2J' }],
+])('a server refuses an answer with %s', async (_, difference) => {
+  const s = await aCode()
+  const answer = { ...(await s.look()).json, ...difference }
+  expect(joinCheck().safeParse(answer).success).toBe(false)
+})
 
 test('two machines with one code: one joins', async () => {
   const s = await aCode()

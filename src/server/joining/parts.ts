@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
-import type { JoinCheck } from '../../servers/join-routes.ts'
+import type { JoinCheck } from '../../servers/join-check.ts'
 import { createUser, hasUser, mayUseDocker } from '../accounts.ts'
 import { copied } from '../install-steps.ts'
 import { user } from '../layout.ts'
