@@ -199,7 +199,7 @@ export class Edge {
       const mayServe = mode === 'caddy' && !this.#given.isEnding
       this.others ??= (await this.#given.others?.()) ?? undefined
       if (this.others?.look({ mayServe })) this.#isFilled = false // they have nothing yet
-      const plan = { folder, ports, ...this.#given.plan(), ...this.others?.token }
+      const plan = { folder, ports, ...this.#given.plan(), ...this.others?.tokens }
       if (this.#given.isOptional && plan.hosts.length + plan.listeners.length === 0)
         await this.#turnOff(caddy, signal)
       else await this.#putRight(caddy, plan, signal)

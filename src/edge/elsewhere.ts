@@ -1,4 +1,4 @@
-import { hasProxies } from './forwarded.ts'
+import { hasProxies, tokenHeader } from './forwarded.ts'
 import type { Home, Plan } from './plan.ts'
 import { toApp } from './proxy.ts'
 
@@ -14,16 +14,14 @@ export const healthPath = '/.well-known/davit-edge'
 /** In the folder of another edge: a status, which changes without a new configuration. */
 export const healthFile = 'health'
 
-const tokenHeader = 'Davit-Edge'
-
 /** Requests without a line in the log: Davit's edge writes it, or no one is to read it. */
 const unlogged = { handler: 'vars', log_skip: true }
 
 /** The first routes where there are several edges. */
 export const edgeRoutes = (plan: Plan) => {
-  const { folder, home, token } = plan
+  const { folder, home, tokens } = plan
   if (home) return [healthRoute(`{file.${folder}/${healthFile}}`), challengeRoute(plan, home)]
-  return token === undefined ? [] : [healthRoute(200), fromOthers(token)]
+  return tokens ? [healthRoute(200), fromOthers(tokens)] : []
 }
 
 const healthRoute = (status_code: number | string) => ({
@@ -42,16 +40,15 @@ const challengeRoute = (plan: Plan, home: Home) => ({
   terminal: true,
 })
 
-/** Believes what another edge says of the visitor. Who can't know the token can't say it. */
-const fromOthers = (token: string) => ({
-  match: [{ header: { [tokenHeader]: [token] } }],
+/** Believes what another edge says of the visitor. Who can't know a token can't say it. */
+const fromOthers = (tokens: string[]) => ({
+  match: [{ header: { [tokenHeader]: tokens } }],
   handle: [
     {
       handler: 'vars',
       client_ip: '{http.request.header.X-Forwarded-For}',
       trusted_proxy: true, // not a text: Caddy panics
     },
-    { handler: 'headers', request: { delete: [tokenHeader] } },
   ],
 })
 

@@ -1,5 +1,8 @@
 import type { Plan } from './plan.ts'
 
+/** By its value an edge knows a request of another one. */
+export const tokenHeader = 'Davit-Edge'
+
 /** The `trusted_proxies` of a server: X-Forwarded-For counts only as far as they wrote it, from the right. */
 export const trusting = (ranges: string[] = []) =>
   ranges.length > 0
@@ -16,8 +19,8 @@ const proxySays = (scheme: string, pattern: string) => ({
 /** True where a request may come from a trusted proxy. Without one, much needn't be asked of each request. */
 export const hasProxies = ({
   trustedProxies = [],
-  token,
-}: Pick<Plan, 'trustedProxies' | 'token'>) => trustedProxies.length > 0 || token !== undefined
+  tokens,
+}: Pick<Plan, 'trustedProxies' | 'tokens'>) => trustedProxies.length > 0 || tokens !== undefined
 
 /** Marks requests in the log that would be attributed to another address if their proxy were trusted. */
 export const forwardedInLog = (isTrusting: boolean) => ({
@@ -68,6 +71,7 @@ const ofProxies = [
   'http2-settings',
   // of CGI: a proxy for the app's own requests; and of Rack: where files are
   ...['proxy', 'x-sendfile-type', 'x-accel-mapping'],
+  tokenHeader.toLowerCase(), // an app that learns it could say at Davit's edge who the visitor is
 ]
 
 /** Headers in which a proxy that logs people in names the visitor: only a trusted one may set them. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
@@ -43,6 +43,7 @@ export class OtherEdges {
   readonly #edges = new Map<string, { server: OtherServer; edge: OtherEdge }>()
   readonly #slots = new Map<string, Addresses>()
   #plan: OtherPlan | null = null
+  #secret: string | undefined
   #issued: ReadonlyMap<string, number> = new Map()
   #signal: AbortSignal | null = null
   #lines = new Map<string, string[]>()
@@ -79,7 +80,7 @@ export class OtherEdges {
       ...{ name: server.name, readCertificates, quietTime },
       engine: engineOf(server.id),
       wanted: () => ({
-        plan: this.#plan,
+        plan: this.#planFor(server.id),
         isServing: this.#edges.get(server.id)?.server.isServing ?? false,
         ...{ slots: this.#slots, issued: this.#issued },
       }),
@@ -89,14 +90,15 @@ export class OtherEdges {
   }
 
   /** What Davit's own edge has to know of them, for its configuration. */
-  get token() {
+  get tokens() {
     if (!this.isOn) return {}
-    const path = join(this.#given.folder, 'token')
-    if (!existsSync(path)) {
-      mkdirSync(this.#given.folder, { recursive: true, mode: 0o700 })
-      writeFileAtomically(path, randomBytes(32).toString('hex'))
-    }
-    return { token: readFileSync(path, 'utf8') }
+    return { tokens: [...this.#edges.keys()].map((id) => this.#tokenOf(id)) }
+  }
+
+  /** Each has its own, so that one that was removed is believed no more. */
+  #tokenOf(serverId: string) {
+    this.#secret ??= readSecret(this.#given.folder)
+    return createHmac('sha256', this.#secret).update(serverId).digest('hex')
   }
 
   /** Serves what Davit's own edge serves; nothing with null. */
@@ -109,11 +111,16 @@ export class OtherEdges {
   }
 
   /** Ports without a name are those of Davit's own server. */
-  #planOf({ token, ...plan }: Plan): OtherPlan | null {
+  #planOf({ tokens, ...plan }: Plan): OtherPlan | null {
     const address = this.#given.home()
-    if (!token || !address) return this.#plan // visitors are to leave them first
+    if (!tokens || !address) return this.#plan // visitors are to leave them first
     this.#slots.set(davitKey, [address])
-    return { ...plan, home: { token, address, certified: {} }, listeners: [] }
+    return { ...plan, home: { token: '', address, certified: {} }, listeners: [] }
+  }
+
+  #planFor(serverId: string): OtherPlan | null {
+    const plan = this.#plan
+    return plan && { ...plan, home: { ...plan.home, token: this.#tokenOf(serverId) } }
   }
 
   /** Where they find a key: at these addresses, or by Davit's own edge. */
@@ -184,4 +191,13 @@ export class OtherEdges {
     const signal = this.#signal
     return signal ? [...this.#edges.values()].map(({ edge }) => edge.wake(signal)) : []
   }
+}
+
+function readSecret(folder: string) {
+  const path = join(folder, 'token')
+  if (!existsSync(path)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileAtomically(path, randomBytes(32).toString('hex'))
+  }
+  return readFileSync(path, 'utf8')
 }

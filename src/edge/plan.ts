@@ -15,7 +15,7 @@ export type Plan = {
   /** CIDRs of proxies in front of the edge. */
   trustedProxies?: string[]
   /** Of Davit's own edge while others send it requests: how these say so. */
-  token?: string
+  tokens?: string[]
   /** Set for an edge on another server. */
   home?: Home
 }

@@ -36,12 +36,15 @@ test('what only Davit’s own edge reaches is served by both, as if the visitor 
   const hosts = [aHost('far.test', { target: { slots: 'far' } })]
   other.others.look({ mayServe: true })
   other.others.route('far', null)
-  await own.serve(hosts, other.others.token)
+  await own.serve(hosts, other.others.tokens)
   await other.serve(hosts)
   const answer = await other.get('far.test', '/', { headers: { 'X-Forwarded-For': '6.6.6.6' } })
   const said = (await answer.json()) as Record<string, string>
   expect(said).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1' })
   expect(said['davit-edge']).toBeUndefined()
+  await own.serve(hosts) // the last edge was removed, but goes on
+  const late = (await (await other.get('far.test')).json()) as Record<string, string>
+  expect(late['davit-edge']).toBeUndefined()
   const forged = { 'X-Forwarded-For': '6.6.6.6', 'Davit-Edge': 'guessed' }
   const seen = await (await own.get('http://far.test/', { headers: forged })).json()
   expect(seen).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1' })
@@ -51,7 +54,7 @@ test('an edge has the certificates that Davit’s own got, by challenges that it
   const app = anApp(() => new Response('app'))
   own.slots('app', app)
   const look = async () => {
-    other.others.serve({ ...plan, ...other.others.token }, { signal })
+    other.others.serve({ ...plan, ...other.others.tokens }, { signal })
     await other.others.settled({ signal })
   }
   other.others.look({ mayServe: true })
@@ -61,7 +64,7 @@ test('an edge has the certificates that Davit’s own got, by challenges that it
   await until(async () => (await other.get('app.test').catch(() => null))?.status === 200)
   expect(await served(ports.https)).toBeNull() // and it asks for none
 
-  await own.serve([host], { authority, ...other.others.token })
+  await own.serve([host], { authority, ...other.others.tokens })
   const first = (await served(own.ports.https))!
   expect(first.issuer).toContain('Pebble')
   other.issued.set('app.test', first.notAfter.getTime())

@@ -49,7 +49,7 @@ test('what it doesn’t reach itself goes through Davit’s own edge, which lear
     url: 'http://far.test/path?query',
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-proto': 'http',
-    'davit-edge': other.others.token.token,
+    'davit-edge': other.others.tokens.tokens![0],
   })
   const challenge = await other.get('any.test', '/.well-known/acme-challenge/abc')
   expect(await challenge.json()).toMatchObject({ host: 'any.test' })

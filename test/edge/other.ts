@@ -51,7 +51,7 @@ export async function anOther(
   const serve = async (hosts: Host[], more: Partial<Plan> = {}) => {
     others.look({ mayServe: true })
     const none = { listeners: [], authority: null, folder: '/edge', ports }
-    others.serve({ ...none, hosts, ...others.token, ...more }, { signal })
+    others.serve({ ...none, hosts, ...others.tokens, ...more }, { signal })
     const isThere = async (name: string) => (await get(name).catch(() => null))?.ok === true
     for (const { name } of hosts) await until(() => isThere(name), 30)
     expect(others.troubles()).toEqual([])

@@ -133,7 +133,7 @@ test('while no other server has an edge nothing is asked of any, and Davit’s o
   const s = anInstallation()
   await s.look()
   expect(s.there.made).toBe(0)
-  expect(s.plans.at(-1)).not.toHaveProperty('token')
+  expect(s.plans.at(-1)).not.toHaveProperty('tokens')
 })
 
 test('one that is to serve gets all that is served, and where it finds it', async () => {
@@ -146,11 +146,23 @@ test('one that is to serve gets all that is served, and where it finds it', asyn
   expect(s.there.slot('davit')).toBe('10.0.0.1:80')
   expect(s.there.slot('stopped')).toBe('unix//edge/pages/stopped.sock')
   expect(s.there.files.get('/edge/health')).toBe('200')
-  const { token } = s.plans.at(-1)!
+  const [token] = s.plans.at(-1)!.tokens!
   expect(token).toMatch(/^[0-9a-f]{64}$/)
   expect(s.loaded()).toContain(token!)
   expect(s.loaded()).toContain('app.test')
   expect(s.loaded()).toContain('"output":"stdout"')
+})
+
+test('Davit’s own believes each by a secret of its own, and none that was removed', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  s.servers.push({ id: 'three', name: 'three', isServing: true })
+  await s.look()
+  const [two, three] = s.plans.at(-1)!.tokens!
+  expect(three).not.toBe(two)
+  s.servers.shift()
+  await s.look()
+  expect(s.plans.at(-1)!.tokens).toEqual([three!])
 })
 
 test('a switch writes the files of that app alone, and loads nothing', async () => {
@@ -258,7 +270,7 @@ test('visitors are told to leave before it ends, and it has what is new until th
   await until(async () => (await s.look(), s.there.id === null))
   expect(s.there.writes.at(-1)).toBe('health')
   await s.look()
-  expect(s.plans.at(-1)).not.toHaveProperty('token')
+  expect(s.plans.at(-1)).not.toHaveProperty('tokens')
   expect(s.there.made).toBe(1)
 })
 
