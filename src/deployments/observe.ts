@@ -33,7 +33,8 @@ export function giveUpServer(deps: ObserveDeps, serverId: string) {
   db.transaction((tx) => {
     for (const { id } of [...lost.app, ...lost.service])
       updateInstance(tx, id, { state: 'removed' })
-    for (const { workloadId: id } of lost.service) moveService(tx, { id, status: 'stopped' })
+    for (const { workloadId: id } of lost.service)
+      if (!listLiveInstances(tx, id).some(isWanted)) moveService(tx, { id, status: 'stopped' })
     unpinFrom(tx, serverId)
   })
   for (const kind of ['app', 'service'] as const)

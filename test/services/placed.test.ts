@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { freeHostPort } from '../../src/addresses/host-ports.ts'
 import { placesOf } from '../../src/addresses/places.ts'
+import { newId } from '../../src/db/new-id.ts'
 import { giveUpServer } from '../../src/deployments/observe.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import { reservePort } from '../../src/runtime/endpoint-store.ts'
 import { pinnedTo } from '../../src/runtime/pins.ts'
-import { listLiveInstances } from '../../src/runtime/store.ts'
+import { insertInstance, listLiveInstances } from '../../src/runtime/store.ts'
 import { observe } from '../../src/services/observe.ts'
 import { deleteServer, listUsers, updateServer } from '../../src/servers/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
@@ -201,6 +202,17 @@ test('what is on a server that is given up can be started elsewhere', async () =
   expect((await ada.get(`/services/${id}`)).json).toMatchObject({ status: 'stopped' })
   await ada.put(`/services/${id}`, { placement: null })
   expect(await settled(t, ada, { id })).toMatchObject({ status: 'running', pinnedTo: serverId(1) })
+})
+
+test('a service that has left the server that is given up runs on', async () => {
+  const { t, ada, away } = servers()
+  const { id } = await made(t, ada, database, {})
+  const [live] = listLiveInstances(t.db, id)
+  const left = { serverId: second, state: 'draining', containerId: null, slot: 1 } as const
+  insertInstance(t.db, { ...live!, id: newId(), ...left })
+  away(true)
+  giveUpServer(t.deps, second)
+  expect((await ada.get(`/services/${id}`)).json).toMatchObject({ status: 'running' })
 })
 
 test('its ports and those for requests there are never the same', async () => {
