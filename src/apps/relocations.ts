@@ -108,9 +108,9 @@ export class Relocations {
     this.#present.delete(id)
     const absence = this.#absences.get(id) ?? { server, looks: 0, down: 0, told: null }
     this.#absences.set(id, absence)
-    const node = nodeId ? await docker.getNode(nodeId, { signal }).catch(() => null) : null
+    const node = nodeId ? await docker.getNode(nodeId, { signal }).catch(() => undefined) : null
     absence.looks++
-    absence.down = node?.isDown ? absence.down + 1 : 0
+    if (node !== undefined) absence.down = node?.isDown ? absence.down + 1 : 0 // else it didn’t say
     const isLost = absence.down >= looksUntilLost && engines.isAway({ serverId })
     if (isLost !== engines.isLost({ serverId })) {
       engines.setLost({ serverId }, isLost)

@@ -21,8 +21,12 @@ const seconds = 30 // until what takes some looks has happened
 /** An app on the second of three servers, whose swarm says what a test wants. */
 async function anApp({ placement }: { placement: object }) {
   const nodes = new Map<string, boolean>()
+  let looks = 0
+  let isSilent = false
   const docker = Object.assign(fakeDocker(new FakeEngine(realClock), atOnce), {
     getNode: async (id) => {
+      looks++
+      if (isSilent) throw new Error('it doesn’t respond')
       const isDown = nodes.get(id) === false
       return { isReady: !isDown, isDown }
     },
@@ -80,6 +84,9 @@ async function anApp({ placement }: { placement: object }) {
       t.serverEngines.publishChange()
     },
     asked: () => others,
+    looks: () => looks,
+    /** The swarm can’t be asked any more. */
+    silence: () => void (isSilent = true),
   }
 }
 
@@ -102,6 +109,18 @@ test('an app is moved once from a server that the swarm calls down, and its retu
   expect(s.events()).toEqual(['server_away failure', 'server_away resolved'])
   expect(s.t.engines.isLost({ serverId: second })).toBe(false)
   expect(s.jobs()).toHaveLength(1)
+})
+
+test('a look that fails doesn’t take a server that is down for one that runs', async () => {
+  const s = await anApp({ placement: anywhere })
+  s.lose({ isDown: true })
+  await until(() => s.events().length > 0, seconds)
+  s.silence()
+  const before = s.looks()
+  s.t.serverEngines.publishChange()
+  await until(() => s.looks() > before + 1, seconds)
+  expect(s.t.engines.isLost({ serverId: second })).toBe(true)
+  expect(s.events()).toEqual(['server_away failure'])
 })
 
 test('nothing is moved from a server that Davit alone can’t reach, and that is told', async () => {
