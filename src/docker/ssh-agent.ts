@@ -15,8 +15,12 @@ type Connect = (login: object) => {
 /** Milliseconds for which a connection is kept for the next call: a login takes far longer than most. */
 const idleTime = 10_000
 
-/** The connection is broken after 12 s: two unanswered messages, and the time of a third. */
-const keepAlive = { keepaliveInterval: 4000, keepaliveCountMax: 2 }
+/**
+ * A connection is broken after two unanswered messages and the time of a third. One of several servers is away after
+ * 12 s; the only one has time to recover.
+ */
+const keepAlive = { keepaliveInterval: 10_000, keepaliveCountMax: 2 }
+const keepAliveOfServer = { ...keepAlive, keepaliveInterval: 4000 }
 
 /** sshd drops connections at random when more than ten log in at a time. */
 const loginsAtOnce = 4
@@ -55,9 +59,10 @@ export class SshAgent extends Agent {
         made?.once('close', () => Object.assign(made, { writable: false }))
         opened(error, made)
       }
-      const { host, port } = this.#address
+      const { host, port, login: isServer } = this.#address
+      const alive = isServer ? keepAliveOfServer : keepAlive
       try {
-        const login = { host, port, ...keepAlive, ...sshLogin(this.#address) }
+        const login = { host, port, ...alive, ...sshLogin(this.#address) }
         this.#connect(login).createConnection(options, ended)
       } catch (error) {
         ended(Object.assign(error as Error, { level: 'login' })) // such as a key that can't be read

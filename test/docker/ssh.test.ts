@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SshAgent } from '../../src/docker/ssh-agent.ts'
 import { runDavit } from '../support/run-davit.ts'
 import { startSshServer } from '../support/ssh-server.ts'
 import type { SshServer } from '../support/ssh-server.ts'
@@ -48,4 +49,25 @@ test('an engine behind sshd is asked, until another host answers in its place', 
   expect(await engineLine()).toMatch(/^ok +engine +Docker \d+/)
   await server.changeHostKey()
   expect(await engineLine()).toMatch(/^to do +engine .*can’t be reached/)
+})
+
+test.each([
+  ['the only server has time to recover', undefined, 30],
+  ['one of several is away', { privateKey: 'k', hostKey: 'h' }, 12],
+])('when a connection is silent, %s', (_, login, seconds) => {
+  let alive = { keepaliveInterval: 0, keepaliveCountMax: 0 }
+  const connected = Promise.withResolvers<void>()
+  const agent = new SshAgent(
+    { kind: 'ssh', text: 'ssh://h', host: 'h', port: 22, username: null, login },
+    (options) => {
+      alive = options as typeof alive
+      return {
+        createConnection: (_, opened) => opened(new Error('no'), connected.resolve() as never),
+      }
+    },
+  )
+  agent.createConnection({}, () => {})
+  return connected.promise.then(() =>
+    expect(alive.keepaliveInterval * (alive.keepaliveCountMax + 1)).toBe(seconds * 1000),
+  )
 })
