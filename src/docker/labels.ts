@@ -20,6 +20,9 @@ export const partLabel = 'davit.part'
 /** Tells containers that only one process of Davit uses from those that an earlier one left. */
 export const processLabel = 'davit.process'
 
+/** Its value for this process. */
+export const thisProcess = crypto.randomUUID()
+
 /** The ports that the Dockerfile of an image exposes, in its order, without those of its base image. */
 export const portsLabel = 'davit.ports'
 

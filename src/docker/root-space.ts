@@ -2,23 +2,33 @@ import type { DiskSpace } from '../platform/disk-space.ts'
 import type { Engine } from './engine.ts'
 import { EngineError } from './failures.ts'
 import { listImages } from './images.ts'
+import { processLabel, thisProcess } from './labels.ts'
 import { runPiped } from './piped.ts'
 
 /** Images of which one may have `df`: an image from scratch hasn’t. */
 const tries = 5
 
-/** Bytes of its answer that are read: the program is the image’s. */
+/** Bytes of its answer, and milliseconds for it: the program is the image’s, and may be anyone’s. */
 const maxAnswer = 4096
+const longest = 10_000
 
-type Options = { folder: string; labels: Record<string, string>; signal: AbortSignal }
+type Options = {
+  folder: string
+  /** References of Davit’s own images, which are tried first. */
+  images: string[]
+  labels: Record<string, string>
+  signal: AbortSignal
+}
 
 /**
  * The disk with Docker’s data, as `df` says in a container without network or rights, for the engine can’t be asked
- * for it. Null when none of the smallest images there has that program.
+ * for it. Null when neither Davit’s own nor the smallest images there have that program.
  */
 export async function rootSpace(engine: Engine, options: Options): Promise<DiskSpace | null> {
   const images = await listImages(engine, { signal: options.signal })
-  for (const { id } of images.toSorted((a, b) => a.size - b.size).slice(0, tries)) {
+  const isOther = (tags: string[]) => Number(!tags.some((tag) => options.images.includes(tag)))
+  const sorted = images.toSorted((a, b) => isOther(a.tags) - isOther(b.tags) || a.size - b.size)
+  for (const { id } of sorted.slice(0, tries)) {
     const space = spaceIn(await answerOf(engine, id, options), options.folder)
     if (space) return space
   }
@@ -27,19 +37,24 @@ export async function rootSpace(engine: Engine, options: Options): Promise<DiskS
 
 async function answerOf(engine: Engine, image: string, { labels, signal }: Options) {
   let text = ''
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(longest)])
   try {
     await runPiped(engine, {
-      ...{ image, labels, signal, entrypoint: ['df'], command: ['-Pk', '/'] },
+      ...{ image, signal: either, entrypoint: ['df'], command: ['-Pk', '/'] },
+      labels: { ...labels, [processLabel]: thisProcess },
       ...{ name: `davit-df-${Bun.randomUUIDv7().slice(-12)}`, network: 'none', user: '65534' },
       ...{ memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 16, readOnly: true, capabilities: [] },
       ...{ healthCheck: { disabled: true } },
       async stdout(from) {
         for await (const chunk of from)
-          if (text.length < maxAnswer) text += Buffer.from(chunk).toString('latin1')
+          if (text.length + chunk.length > maxAnswer) stop.abort()
+          else text += Buffer.from(chunk).toString('latin1')
       },
     })
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error // the image hasn’t got it
+    const isOfImage = error instanceof EngineError || (either.aborted && !signal.aborted)
+    if (!isOfImage) throw error // it hasn’t got it, or its one doesn’t end
   }
   return text
 }

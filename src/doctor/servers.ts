@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { connectDocker } from '../docker/index.ts'
 import type { Docker, EngineInfo } from '../docker/index.ts'
 import { labelsFor } from '../docker/labels.ts'
+import { image as edgeImage } from '../edge/container.ts'
 import { leastFree } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets.ts'
@@ -41,7 +42,8 @@ export async function checkServers(
   const there = others.map(async (server) => {
     const login = loginOf(secrets, server)
     if (!login) return unreadable(server)
-    return askOne(connect({ host: server.ssh!, serverId: server.id, login }), server, labels)
+    const engine = connect({ host: server.ssh!, serverId: server.id, login })
+    return askOne(engine, server, { labels, images: [edgeImage, config.resticImage] })
   })
   const info = await docker.info({ signal: AbortSignal.timeout(timeoutMs) })
   const found = await Promise.all(there)
@@ -66,14 +68,14 @@ const unreadable = ({ name }: Server) =>
 async function askOne(
   docker: Docker,
   server: Server,
-  labels: Record<string, string>,
+  { labels, images }: { labels: Record<string, string>; images: string[] },
 ): Promise<Asked | Finding> {
   const { name, lastSeenAt } = server
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const info = await docker.info({ signal })
     const askedAt = Date.now()
-    const space = await docker.rootSpace({ folder: info.folder, labels, signal })
+    const space = await docker.rootSpace({ folder: info.folder, images, labels, signal })
     const drift = Math.abs(info.time.getTime() - askedAt)
     const findings = [
       ok('server', `${name}: Docker ${info.version}, ${bytes(info.memoryBytes)} of memory`),

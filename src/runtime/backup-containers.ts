@@ -1,5 +1,5 @@
 import type { ContainerOptions } from '../docker/index.ts'
-import { labelFilter, labelsFor, processLabel } from '../docker/labels.ts'
+import { labelFilter, labelsFor, processLabel, thisProcess } from '../docker/labels.ts'
 import { endOfName } from './steps/create.ts'
 import { ensureNetwork } from './network.ts'
 import type { NetworkDeps } from './network.ts'
@@ -18,8 +18,6 @@ type Wanted = Omit<PipedOptions, 'name' | 'labels' | 'network' | 'signal'> & {
   /** Volumes of Davit’s own to create, such as a cache. */
   ownVolumes?: NonNullable<ContainerOptions['volumes']>
 }
-
-const thisProcess = crypto.randomUUID()
 
 /** Runs a container of a backup to its end. Online, it is in a network in which nothing but backups is. */
 export async function runForBackup(deps: BackupDeps, wanted: Wanted) {

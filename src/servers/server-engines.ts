@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { connectDocker } from '../docker/index.ts'
 import { labelsFor } from '../docker/labels.ts'
+import { image as edgeImage } from '../edge/container.ts'
 import type { Docker, EngineFeed, Engines, OnServer } from '../docker/index.ts'
 import { Hub } from '../live/hub.ts'
 import { spaceOf } from '../platform/disk-space.ts'
@@ -20,7 +21,7 @@ type ServersDeps = {
   secrets: Secrets
   engines: Engines
   instanceId: string
-  config: Pick<Config, 'clusterAddress'>
+  config: Pick<Config, 'clusterAddress' | 'resticImage'>
   /** One went away, or came back. */
   changed: (server: OnServer) => void
   connect: typeof connectDocker
@@ -162,7 +163,7 @@ export class ServerEngines {
 
   /** Its Docker may have been upgraded, and its memory changed, while it was away. */
   async #measure(docker: Docker, signal: AbortSignal) {
-    const { db, instanceId } = this.#deps
+    const { db, instanceId, config } = this.#deps
     const { serverId, remote } = docker
     if (!getServer(db, serverId)) return // the only one
     try {
@@ -171,7 +172,9 @@ export class ServerEngines {
       if (serverId === firstServer) await this.#noteSwarm(docker, signal)
       const { folder } = info
       const labels = labelsFor({ instanceId, kind: 'backup', ownerId: '' })
-      const space = await (remote ? docker.rootSpace({ folder, labels, signal }) : spaceOf(folder))
+      const images = [edgeImage, config.resticImage]
+      const options = { folder, images, labels, signal }
+      const space = await (remote ? docker.rootSpace(options) : spaceOf(folder))
       if (space) this.disks.set(serverId, space)
       else this.disks.delete(serverId)
     } catch (error) {
