@@ -173,8 +173,8 @@ export const server = resource({
       const { code, row } = await makeCode(deps, { name, address, roles, labels }, userOf(c).id)
       const origin = requestOrigin(c, deps.config)
       const isPlain = origin.startsWith('http:')
-      const command = `davit join ${origin} ${code}${isPlain ? ' --insecure' : ''}`
-      const once = { text: command, what: 'the command', says: <HowToJoin /> }
+      const command = `davit join ${origin}${isPlain ? ' --insecure' : ''}`
+      const once = { text: code, what: 'the code', says: <HowToJoin command={command} /> }
       const extra = { name, code, command, expiresAt: row.expiresAt }
       auditor(deps.db)(c, 'server.expected', { details: { name } })
       return { id: null, name, extra, once }
@@ -231,10 +231,12 @@ export const server = resource({
   },
 })
 
-const HowToJoin = () => (
+/** The code isn’t in the command: others on that server could read it there. */
+const HowToJoin = ({ command }: { command: string }) => (
   <>
-    Run this as root on the new server, with the executable of Davit and Docker 25 or newer. It
-    works once, within 15 minutes, and is shown only now. It checks the server first, and lists what
-    it changes. <a href="/docs/servers">More about servers</a>
+    Run <code>{command}</code> as root on the new server, with the executable of Davit and Docker 25
+    or newer. It asks for this code, which works once, within 15 minutes, and is shown only now. It
+    checks the server first, and lists what it changes.{' '}
+    <a href="/docs/servers">More about servers</a>
   </>
 )
