@@ -84,11 +84,11 @@ export async function onThree() {
         )
         .all()
         .map((row) => (row as { name: string }).name),
-    /** Containers of apps that engines have, and no row says should run. */
+    /** Containers of apps that engines have, and no row says should run or be kept. */
     async strays(...servers: number[]) {
       const known = new Set(
         t.db.$client
-          .query("SELECT container_id AS id FROM instances WHERE state = 'live'")
+          .query("SELECT container_id AS id FROM instances WHERE state IN ('live', 'standby')")
           .all()
           .map((row) => (row as { id: string }).id),
       )
@@ -98,17 +98,19 @@ export async function onThree() {
         .filter(({ id, labels }) => labels['davit.kind'] === 'app' && !known.has(id))
         .map(({ name, state }) => `${name} ${state}`)
     },
-    /** Visits a host until it is stopped; says how many requests failed, and the longest time without an answer. */
+    /** Visits a host until it is stopped and answers; counts requests and failures, and the longest time without an answer. */
     visits(host: string) {
-      let [isOver, count, failed, longest, last] = [false, 0, 0, 0, performance.now()]
+      let [isOver, answers] = [false, true]
+      let [count, failed, longest, last] = [0, 0, 0, performance.now()]
       const visit = async () => {
-        while (!isOver) {
+        while (!isOver || !answers) {
           const answer = await t
             .get(host, '/', { keepalive: false, signal: AbortSignal.timeout(10_000) })
             .then(async (response) => response.ok && (await response.text()))
             .catch(() => false)
           count++
-          if (!answer) failed++
+          answers = Boolean(answer)
+          if (!answers) failed++
           else {
             longest = Math.max(longest, performance.now() - last)
             last = performance.now()

@@ -45,7 +45,7 @@ test('apps answer again after what befalls servers', async () => {
   await ensureEdgeImages({ say: console.error })
   const root = await ensureRoot(engines.at(-1)!, { folder: engineFolder, say: console.error })
   const images = ['caddy:2', 'davit-test-pebble:latest']
-  await using all = await startServers(3, { root, images, lastDiskMb: 1500 })
+  await using all = await startServers(3, { root, images })
   const { servers } = all
   const [first, ...others] = servers as [Server, Server, Server]
   const nodeIds = await formSwarm(first, others)
@@ -56,7 +56,6 @@ test('apps answer again after what befalls servers', async () => {
 
   const serverOf = (n: string) => servers[Number(n) - 1]!
   const loginOf = (n: string) => logins[Number(n) - 2]!
-  const ballast = (n: string) => join(serverOf(n).dataRoot, 'ballast')
   const between = (a: string, b: string, verb: 'cut' | 'mend') =>
     Promise.all([
       serverOf(a)[verb](serverOf(b).peerAddress),
@@ -68,18 +67,14 @@ test('apps answer again after what befalls servers', async () => {
       await serverOf(n!).boot()
       await loginOf(n!).ssh.startAgain(serverOf(n!))
     },
-    killEngine: (n) => serverOf(n!).stop('SIGKILL'),
-    startEngine: (n) => serverOf(n!).start(),
     cut: (a, b) => between(a!, b!, 'cut'),
     mend: (a, b) => between(a!, b!, 'mend'),
     refuse: (n) => loginOf(n!).refuse(),
     accept: (n) => loginOf(n!).accept(),
-    fill: (n) => Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast(n!)}`, 'bs=1M']),
-    empty: (n) => rmSync(ballast(n!)),
   }
   /** What ends each fault that may last. */
   const ends: Record<string, string> = {
-    ...{ crash: 'boot', killEngine: 'startEngine', cut: 'mend', refuse: 'accept', fill: 'empty' },
+    ...{ crash: 'boot', cut: 'mend', refuse: 'accept' },
   }
   const lasting = new Map<string, string[]>()
   const befall = async (name: string, numbers: string[]) => {

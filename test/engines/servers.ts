@@ -15,8 +15,6 @@ type Options = {
   images?: string[]
   /** More of their `daemon.json`. */
   config?: Record<string, unknown>
-  /** MiB of the disk of the last one; without it, it is the machine’s. */
-  lastDiskMb?: number
 }
 
 /**
@@ -24,7 +22,7 @@ type Options = {
  * this machine sees them at the address of their engine, and they see nothing else.
  */
 export async function startServers(count: number, options: Options) {
-  const { root, images = [], config = {}, lastDiskMb } = options
+  const { root, images = [], config = {} } = options
   await using undo = new AsyncDisposableStack()
   const hub = undo.use(await aHost())
   await must([...hub.inside, 'ip', 'link', 'add', 'hub', 'type', 'bridge'])
@@ -35,7 +33,6 @@ export async function startServers(count: number, options: Options) {
       undo.use(
         await aServer(n, {
           ...{ root, images, config, hub: hub.pid },
-          ...(n === count && lastDiskMb && { diskMb: lastDiskMb }),
         }),
       ),
     )
@@ -44,10 +41,7 @@ export async function startServers(count: number, options: Options) {
   return { servers, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-type ServerOptions = Required<Pick<Options, 'root' | 'images' | 'config'>> & {
-  hub: string
-  diskMb?: number
-}
+type ServerOptions = Required<Options> & { hub: string }
 
 async function aServer(n: number, { hub, ...options }: ServerOptions) {
   const address = `198.19.0.${10 + n}`
