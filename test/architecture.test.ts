@@ -20,7 +20,7 @@ const lines = [
   'palette metrics',
   'webhooks home admin docs',
   'map',
-  'apps',
+  'apps moves',
   'backups',
   'backup',
   'schedules drains',
@@ -171,7 +171,7 @@ describe('no text becomes a program:', () => {
     for (const example of examples) expect(example).toMatch(door)
     // The shells of a HEALTHCHECK, of a terminal, of a backup and of a written Dockerfile run inside the container, and the engine starts them; that of the user of a server that joined, its sshd.
     const allowed = door.source.includes('(ba|da|z|k)?sh')
-      ? /^(docker\/(health-test|terminal)|detection\/text|server\/accounts|backups\/(restic\/run|recipes\/tool))\.ts$/
+      ? /^(docker\/(health-test|terminal)|detection\/text|server\/accounts|runtime\/volume-streams|backups\/(restic\/run|recipes\/tool))\.ts$/
       : /^$/
     expect(except(filesWith(door), allowed)).toEqual([])
   })

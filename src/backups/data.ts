@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { StoredContents } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { labelFilter, partLabel } from '../docker/labels.ts'
+import { firstServer } from '../platform/root.ts'
 import { openComponents } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import type { WorkloadKey } from '../runtime/workload.ts'
@@ -38,18 +39,19 @@ export async function dataOf(
   { signal }: { signal: AbortSignal },
 ): Promise<Data> {
   const { ownerId } = workload
+  const there = whereDataIs(deps, workload)
   const { components, recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const mounted = components.flatMap(({ options }) => options.volumes ?? [])
   // those of an earlier version, as long as they exist: an update may have renamed one
-  const all = await volumesHere(deps, workload)
+  const all = await volumesThere(deps, workload)
   const earlier = all.filter((name) => !mounted.some((volume) => volume.name === name))
   return {
     databases: recipe.databases.map((source) => ({
       component: source.component,
       dump: (each, signal) => {
         const containerId = containerIn(containers, source.component)
-        return dump(deps, { source, containerId, ownerId, each, signal })
+        return dump(there, { source, containerId, ownerId, each, signal })
       },
     })),
     volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
@@ -57,12 +59,18 @@ export async function dataOf(
   }
 }
 
-/** Volumes are on the server that Davit runs on, whatever became of others. */
-export async function volumesHere(
-  { docker, instanceId }: Pick<BackupDeps, 'docker' | 'instanceId'>,
-  { kind, id }: WorkloadKey,
+/** With Docker of the server that a workload’s volumes are on, whatever became of others. Throws while it is away. */
+export function whereDataIs<Deps extends Pick<BackupDeps, 'engines' | 'serverList'>>(
+  deps: Deps,
+  { id }: Pick<WorkloadKey, 'id'>,
 ) {
+  const serverId = deps.serverList.pinnedTo(id) ?? firstServer
+  return { ...deps, docker: deps.engines.of({ serverId }) }
+}
+
+export async function volumesThere(deps: BackupDeps, { kind, id }: WorkloadKey) {
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
+  const { docker, instanceId } = whereDataIs(deps, { id })
   const found = await docker.listVolumes({ labels: labelFilter(instanceId, of) })
   return found.map(({ name }) => name)
 }

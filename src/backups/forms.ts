@@ -66,6 +66,8 @@ export const restoreForm = z.object({
   into: z.enum(['same', 'new'], 'must be same or new.').default('same'),
   /** Of the new service. */
   name: serviceName.nullish(),
+  /** Where that runs: a name or an id. By default the server that Davit runs on. */
+  server: line('a server', { max: 100 }).nullish(),
   /** Another environment, whose data is replaced. */
   environmentId: z.uuid('must be the id of another environment.').nullish(),
   /** By default all that the backup has. */

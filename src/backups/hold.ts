@@ -177,7 +177,7 @@ async function writersOf(
   return found.filter(({ mounts }) => mounts.some(isOne))
 }
 
-/** Those of servers that are away aren’t there: what has volumes runs on Davit’s own. */
+/** Those of servers that are away aren’t there. */
 export async function containersOf(
   { engines, instanceId }: Pick<HoldDeps, 'engines' | 'instanceId'>,
   workload: Workload,

@@ -116,6 +116,8 @@ export const restorePreview = componentOf('RestorePreview', () => ({
     .nullable(),
   /** Others whose data it could replace. */
   environments: z.array(z.object({ id, name: z.string() })),
+  /** Where a new service may run. */
+  servers: z.array(z.object({ id, name: z.string() })),
 }))
 
 export type Preview = z.output<ReturnType<typeof restorePreview>>

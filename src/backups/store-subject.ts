@@ -8,11 +8,15 @@ import { bytes as inBytes, counted } from '../web/units.ts'
 import { checksummed } from './checksummed.ts'
 import type { BackupDeps, Progress } from './deps.ts'
 import { whileHeld } from './hold.ts'
-import { dataOf } from './data.ts'
+import { dataOf, whereDataIs } from './data.ts'
 import type { DumpFile } from './data.ts'
 import { storeOwnFile } from './own-file.ts'
 import type { Restic, Snapshot } from './restic/restic.ts'
+import { mountOf } from './restic/volumes.ts'
 import { tagsOf } from './retention.ts'
+import { firstServer } from '../platform/root.ts'
+import { ensureCarrier, sendVolumes } from '../runtime/volume-streams.ts'
+import type { Archive } from '../runtime/volume-streams.ts'
 import type { Workload } from '../runtime/workload.ts'
 import type { Backup } from './store.ts'
 import { workloadOf } from './subject.ts'
@@ -97,7 +101,7 @@ async function storeFile(deps: BackupDeps, doing: Doing, file: DumpFile): Promis
   return { file: file.name, snapshot, bytes, checksum, addedBytes }
 }
 
-function storeVolumes(
+async function storeVolumes(
   deps: BackupDeps,
   doing: Doing,
   { workload, volumes }: { workload: Workload; volumes: string[] },
@@ -106,17 +110,38 @@ function storeVolumes(
   const { signal } = work
   const mounts = volumes.map((volume) => ({ volume, path: `/${shortName(workload, volume)}` }))
   const names = mounts.map(({ path }) => path.slice(1))
+  const from = await volumesFrom(deps, doing, { workload, mounts })
   const store = async () => {
     log.write(`Storing ${counted(names.length, 'volume')}: ${names.join(', ')}.`)
     const tags = tagsOf(backup)
     const progress = progressOf(deps, doing, 'volumes')
     const { id, bytes, addedBytes } = await restic.storeVolumes({
-      ...{ volumes: mounts, tags, progress, signal },
+      ...{ volumes: mounts, from, tags, progress, signal },
     })
     log.write(`Stored ${inBytes(bytes)} of volumes.`)
     return { file: 'volumes', snapshot: id, bytes, checksum: null, volumes: names, addedBytes }
   }
   return whileHeld(deps, { backup, workload, volumes, log, work }, store)
+}
+
+type Mounts = { volume: string; path: string }[]
+
+/**
+ * What another server sends of them; undefined for Davit’s own. Its restic, with the keys and the targets, stores a
+ * copy of their files here: so they are stored as those of any server are, and only what changed is sent to the target.
+ */
+async function volumesFrom(
+  deps: BackupDeps,
+  { log, work }: Doing,
+  { workload, mounts }: { workload: Workload; mounts: Mounts },
+): Promise<Archive | undefined> {
+  const { serverId } = whereDataIs(deps, workload).docker
+  if (serverId === firstServer) return undefined
+  const { ownerId } = workload
+  const volumes = mounts.map(({ volume: name, path }) => ({ name, path: mountOf(path) }))
+  const say = (line: string) => log.write(line)
+  await ensureCarrier(deps, { serverId, ownerId, signal: work.signal }, say)
+  return (to, signal) => sendVolumes(deps, { serverId, ownerId, volumes, signal }, to)
 }
 
 /** As in its settings or its file. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { firstServer } from '../../src/platform/root.ts'
 import { getService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { made } from '../services/instances.ts'
@@ -36,6 +37,7 @@ test('a backup is restored into a new service, beside the one that it is of', as
       newPasswords: false,
     },
     environments: [],
+    servers: [{ id: firstServer, name: 'this server' }],
   })
   const done = await restoreNew(scene, id, { name: 'copy' })
   expect(done).toMatchObject({
@@ -123,6 +125,8 @@ test('what can’t be created is refused, with its field', async () => {
   for (const [body, field] of [
     [{ name: 'x'.repeat(61) }, 'name'],
     [{ into: 'same', name: 'other' }, 'name'],
+    [{ into: 'same', server: 'server2' }, 'server'],
+    [{ server: 'server2' }, 'placement'],
     [{ into: 'elsewhere' }, 'into'],
     [{ environmentId: crypto.randomUUID() }, 'environmentId'],
     [{ into: 'same', environmentId: crypto.randomUUID() }, 'environmentId'],

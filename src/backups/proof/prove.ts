@@ -109,7 +109,9 @@ async function serverOf(
   const containers = await containersOf(deps, workload, { signal })
   const own = containers.filter(({ labels }) => labels[partLabel] === name)
   const one = own.find(({ state }) => state === 'running') ?? own[0]
-  const image = one?.imageId ?? component.options.image
+  // Davit’s own server may know the image by another id than that on which it runs
+  const isHere = one?.serverId === deps.docker.serverId
+  const image = isHere ? one.imageId : component.options.image
   return { component, source, ownerId, image, query: recipe.queries[name] }
 }
 

@@ -1,37 +1,32 @@
 import type { Writable } from 'node:stream'
 import { Failure } from '../../platform/errors.ts'
 import { randomToken } from '../../platform/secrets.ts'
-import type { Messages, Progress } from './messages.ts'
+import type { Messages } from './messages.ts'
 import { KeptContainer } from '../../runtime/backup-containers.ts'
 import { gatheredMark, gatheringRun, gatheringRoom, readingRun } from './gather.ts'
 import { storedName, storesFrom } from './gather.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
-import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
-import type { Opened, ResticDeps, Result } from './run.ts'
-import {
-  adoptScript,
-  host,
-  measureScript,
-  refillScript,
-  trialScript,
-  updateScript,
-} from './scripts.ts'
-import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
-import type { Snapshots, StoredSnapshot } from './snapshots.ts'
+import { gatheringFolder, openingScript, optionsOf, runRestic } from './run.ts'
+import type { Opened, ResticDeps } from './run.ts'
+import { adoptScript, backup, trialScript } from './scripts.ts'
+import { currentIds, findSnapshot, readSnapshots, summaryOf } from './snapshots.ts'
+import type {
+  Abortable,
+  Snapshot,
+  SnapshotOf,
+  Snapshots,
+  Storing,
+  StoredSnapshot,
+} from './snapshots.ts'
+import { volumeCalls } from './volumes.ts'
 
 export type { Target } from './repository.ts'
 export type { ResticDeps } from './run.ts'
-export type { StoredSnapshot } from './snapshots.ts'
+export type { Snapshot, StoredSnapshot } from './snapshots.ts'
 
 export type Restic = ReturnType<typeof openRestic>
 
-export type Snapshot = { id: string; bytes: number; addedBytes: number; seconds: number }
-
-type Abortable = { signal: AbortSignal }
-type Storing = Abortable & { tags: string[]; progress?: (progress: Progress) => void }
-type MountedVolume = { volume: string; path: string }
-type SnapshotOf = Abortable & { snapshot: string }
 type StoringFile = Storing & {
   file: string
   from: (stdin: Writable, signal: AbortSignal) => Promise<void>
@@ -149,79 +144,6 @@ export function openRestic(deps: ResticDeps, target: Target) {
     })
   }
 
-  /**
-   * Stores volumes, which it can only read; `rereads` also files that seem to be those of an earlier snapshot. Throws
-   * a Failure when a file couldn't be read, which `isPartial` leaves out.
-   */
-  async function storeVolumes({
-    volumes,
-    rereads = false,
-    isPartial = false,
-    ...storing
-  }: Storing & {
-    volumes: MountedVolume[]
-    rereads?: boolean
-    isPartial?: boolean
-  }): Promise<Snapshot> {
-    known = null
-    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
-    const how = rereads ? '--force' : '--ignore-inode'
-    const args = [...backup(storing.tags), how, ...mounted.map(({ path }) => path)]
-    const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
-    const capabilities = ['DAC_READ_SEARCH']
-    const command = { args, volumes: readOnly, capabilities, isPartial, ...storing }
-    return summaryOf(await runRestic(opened, command))
-  }
-
-  /** Makes volumes as they were stored. What they have is removed first, or kept where it is the same with `isUpdate`. */
-  async function readVolumes({
-    snapshot,
-    volumes,
-    isUpdate = false,
-    progress,
-    signal,
-  }: SnapshotOf & {
-    volumes: MountedVolume[]
-    isUpdate?: boolean
-    progress?: Storing['progress']
-  }) {
-    const { current } = await find({ snapshot, signal })
-    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
-    const include = mounted.flatMap(({ path }) => ['--include', path])
-    const args = ['--json', 'restore', current, '--target', '/', ...include]
-    await runRestic(opened, {
-      args,
-      script: isUpdate ? updateScript : refillScript,
-      volumes: mounted,
-      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETFCAP'],
-      progress,
-      signal,
-    })
-  }
-
-  /**
-   * Restores volumes where nothing uses them, and returns the bytes of their files. `databases` reads those of SQLite.
-   */
-  async function measureVolumes({
-    snapshot,
-    databases,
-    signal,
-  }: SnapshotOf & {
-    databases: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
-  }): Promise<number> {
-    const { current } = await find({ snapshot, signal })
-    const { messages } = await runRestic(opened, {
-      args: ['--json', 'restore', current, '--target', volumesFolder],
-      script: measureScript,
-      stdout: databases,
-      scratch: [volumesFolder],
-      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
-      signal,
-    })
-    const line = messages.texts.findLast((text) => text.startsWith('davit-bytes '))
-    return Number(line?.split(' ')[1])
-  }
-
   /** Removes snapshots and the data that only they have. Those that don't exist are ignored. */
   async function forget({ snapshots: ids, signal }: Abortable & { snapshots: string[] }) {
     const current = currentIds(known ?? (await snapshots({ signal })), ids)
@@ -264,9 +186,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     gather,
     storeGathered,
     read,
-    storeVolumes,
-    readVolumes,
-    measureVolumes,
+    ...volumeCalls(opened, { find, changed: () => (known = null) }),
     list,
     findBy,
     forget,
@@ -274,25 +194,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 }
 
-const backup = (tags: string[]) => [
-  ...['--json', 'backup', '--host', host],
-  ...tags.flatMap((tag) => ['--tag', tag]),
-]
-
-const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
-
 function hostKeyOf({ texts }: Messages) {
   const line = texts.find((text) => text.startsWith('davit-host-key '))
   return line?.split(' ').slice(1, 3).join(' ') ?? null
-}
-
-function summaryOf({ messages }: Result): Snapshot {
-  const { snapshot_id, total_bytes_processed, data_added, data_added_packed, total_duration } =
-    (messages.last.get('summary') ?? {}) as Record<string, number | string>
-  return {
-    id: String(snapshot_id),
-    bytes: Number(total_bytes_processed),
-    addedBytes: Number(data_added_packed ?? data_added),
-    seconds: Number(total_duration),
-  }
 }

@@ -13,6 +13,7 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { KeyedLock } from '../../platform/semaphore.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
 import { runForBackup } from '../../runtime/backup-containers.ts'
+import { volumesFolder } from '../../runtime/volume-streams.ts'
 import type { KeptContainer } from '../../runtime/backup-containers.ts'
 import { explain, isFinal } from './explain.ts'
 import { Messages } from './messages.ts'
@@ -80,9 +81,6 @@ const maxRetries = 3
 
 /** restic's exit code when it stored all but files that it couldn't read. */
 const unread = 3
-
-/** In which volumes are mounted. */
-export const volumesFolder = '/volumes'
 
 /** In memory, for files that are stored or read together. */
 export const gatheringFolder = '/files'

@@ -1,7 +1,14 @@
-import { marked, volumesFolder } from './run.ts'
+import { packScript, unpackScript, volumesFolder } from '../../runtime/volume-streams.ts'
+import { marked, untilComplete } from './run.ts'
 
 /** Of snapshots, whichever server they are made on. */
 export const host = 'davit'
+
+/** The arguments of a snapshot. */
+export const backup = (tags: string[]) => [
+  ...['--json', 'backup', '--host', host],
+  ...tags.flatMap((tag) => ['--tag', tag]),
+]
 
 /** Holes stay holes where restic can: it has the option since 0.15. */
 export const refillScript = `find ${volumesFolder} -mindepth 2 -delete || exit
@@ -18,6 +25,12 @@ restic "$@" --sparse --delete 2>&1
 exit ;;
 esac
 ${refillScript}`
+
+/** Stores volumes that arrive as an archive. */
+export const arrivingScript = `${unpackScript} && { ${untilComplete}; } && restic "$@" 2>&1`
+
+/** Passes restored volumes on as an archive. */
+export const leavingScript = marked(`restic "$@" >&2 && set -- volumes/* && { ${packScript}; }`)
 
 /**
  * Its volumes are at `_` and their names. What a link leads to isn’t of the volume. A name with a line break would be

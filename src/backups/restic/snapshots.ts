@@ -1,14 +1,19 @@
 import { Failure } from '../../platform/errors.ts'
 import { explain } from './explain.ts'
+import type { Progress } from './messages.ts'
 import { runRestic } from './run.ts'
-import type { Opened } from './run.ts'
+import type { Opened, Result } from './run.ts'
 
 /** `id` stays the same when its tags change, unlike restic's own. */
 export type StoredSnapshot = { id: string; at: Date; tags: string[]; paths: string[] }
 
 type Listed = { id: string; original?: string; time: string; tags?: string[]; paths: string[] }
 
-type Abortable = { signal: AbortSignal }
+export type Snapshot = { id: string; bytes: number; addedBytes: number; seconds: number }
+
+export type Abortable = { signal: AbortSignal }
+export type Storing = Abortable & { tags: string[]; progress?: (progress: Progress) => void }
+export type SnapshotOf = Abortable & { snapshot: string }
 
 export type Snapshots = Awaited<ReturnType<typeof readSnapshots>>
 
@@ -48,4 +53,15 @@ export function findSnapshot(
     `The target ${opened.repository.where} doesn’t have this backup any more.`,
     'Someone removed it there. Choose another backup.',
   )
+}
+
+export function summaryOf({ messages }: Result): Snapshot {
+  const { snapshot_id, total_bytes_processed, data_added, data_added_packed, total_duration } =
+    (messages.last.get('summary') ?? {}) as Record<string, number | string>
+  return {
+    id: String(snapshot_id),
+    bytes: Number(total_bytes_processed),
+    addedBytes: Number(data_added_packed ?? data_added),
+    seconds: Number(total_duration),
+  }
 }

@@ -1,6 +1,7 @@
 import { findOwnLiveEnvironment, listOwnEnvironments } from '../../environments/store.ts'
 import { hasJob } from '../../jobs/store.ts'
 import { AppError, Failure, invalidField } from '../../platform/errors.ts'
+import { placeable } from '../../services/placement.ts'
 import type { Service } from '../../services/store.ts'
 import type { User } from '../../web/factory.ts'
 import type { BackupDeps } from '../deps.ts'
@@ -29,6 +30,7 @@ export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<
             throw error
           }),
     environments: beside(deps, backup).map(({ id, name }) => ({ id, name })),
+    servers: placeable(deps).map(({ id, name }) => ({ id, name })),
   }
 }
 
@@ -39,23 +41,26 @@ export async function beginRestore(
   { owner, input, also }: RestoreRequest & { also: (service?: Service) => void },
 ): Promise<Service | null> {
   refuseIncomplete(backup)
-  const { into, name = null, environmentId = null, backupFirst: isBackedUp } = input
+  const { into, name = null, environmentId = null, server = null, backupFirst } = input
   const database = namedIn(backup, input.database)
   if (into === 'new') {
     if (backup.subjectKind !== 'service') throw noNewEnvironment()
     if (environmentId !== null) throw invalidField('environmentId', 'can’t be a new service.')
     return restoreIntoNew(deps, backup, {
-      ...{ owner, name, database, also },
+      ...{ owner, name, server, database, also },
       check: () => refuseRestoring(deps, backup),
     })
   }
   if (name !== null) throw invalidField('name', 'is that of a new service: set into to new.')
+  if (server !== null)
+    throw invalidField('server', 'is only that of a new service: what is there stays where it is.')
   deps.db.transaction(
     () => {
       const subject = subjectFor(deps, backup, environmentId)
       refuseRestoring(deps, backup)
       if (hasJob(deps.db, subject.id)) throw busy(subject)
       const by = owner.email
+      const isBackedUp = backupFirst
       insertRestore(deps.db, backup, { subject, isNew: false, by, database, isBackedUp })
       also()
     },

@@ -21,6 +21,8 @@ export type NewService = NonNullable<Preview['new']>
 type Wanted = {
   owner: User
   name: string | null
+  /** Where it runs; null for the server that Davit runs on. */
+  server: string | null
   database: string | null
   /** Both run in the storing transaction, `check` first. */
   check: () => void
@@ -39,13 +41,14 @@ export async function previewNew(deps: BackupDeps, backup: Backup): Promise<NewS
 export async function restoreIntoNew(
   deps: BackupDeps,
   backup: Backup,
-  { owner, name, database, check, also }: Wanted,
+  { owner, name, server, database, check, also }: Wanted,
 ): Promise<Service> {
   const definition = await definitionIn(deps, backup)
   const { template, compose, file, version, allowed } = definition
   const input = {
     ...{ name: name ?? nameFor(deps, backup), allowed },
     ...(file.about.version !== '' && { version }),
+    ...(server !== null && { placement: { server } }),
   }
   const values = valuesFor(deps, backup, definition)
   const wanted = { owner, template, compose, values, file, input }

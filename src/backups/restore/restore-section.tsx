@@ -148,6 +148,14 @@ const RestoreIntoNew = ({
       app is linked to it.
     </p>
     <TextField name="name" label="Name" id="new-name" value={service.name} required />
+    {preview.servers.length > 1 && (
+      <SelectField
+        name="server"
+        label="Server"
+        value={preview.servers[0]!.id}
+        options={preview.servers.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+    )}
     <Database id="database-new" preview={preview} />
     <div class="form-actions start">
       <Button variant="outline" disabled={isRestoring}>

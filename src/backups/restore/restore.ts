@@ -1,9 +1,12 @@
+import { pipeline } from 'node:stream/promises'
 import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
+import { firstServer } from '../../platform/root.ts'
+import { ensureCarrier, receiveVolumes } from '../../runtime/volume-streams.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { bytes, counted } from '../../web/units.ts'
-import { containerIn, recipeIn, volumesHere } from '../data.ts'
+import { containerIn, recipeIn, volumesThere, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf, whileHeld } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
@@ -11,6 +14,7 @@ import { inspect, load, refuseNewer, toolsOf, versionOf } from '../recipes/index
 import type { Contents, Target } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
+import { mountOf } from '../restic/volumes.ts'
 import { shortName } from '../store-subject.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
@@ -58,7 +62,8 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
     throw notUsed(names)
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
-  for (const server of servers) await restoreInto(deps, { ...restoring, restic, ...server })
+  const there = whereDataIs(deps, workload)
+  for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
 }
 
@@ -73,6 +78,7 @@ async function serversFor(
   const { signal } = opening.work
   const { recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
+  const there = whereDataIs(deps, workload)
   const servers: Server[] = []
   for (const contents of (backup.contents ?? []) as Contents[]) {
     const { component, databases } = contents
@@ -81,9 +87,9 @@ async function serversFor(
     if (!source) throw nothingLike(component)
     const containerId = containerIn(containers, component)
     const server = { source, containerId, ownerId: backup.ownerId }
-    const target = { ...server, tools: tools.use(toolsOf(deps, server)) }
+    const target = { ...server, tools: tools.use(toolsOf(there, server)) }
     const { engine } = source
-    refuseNewer(contents, { engine, version: await versionOf(deps, { ...target, signal }) })
+    refuseNewer(contents, { engine, version: await versionOf(there, { ...target, signal }) })
     servers.push({ target, contents })
   }
   return servers
@@ -109,7 +115,7 @@ async function mountsFor(
   deps: BackupDeps,
   { backup, workload }: { backup: Backup; workload: Workload },
 ) {
-  const there = await volumesHere(deps, workload)
+  const there = await volumesThere(deps, workload)
   return backup.files.flatMap(({ snapshot, bytes: size, volumes: names }) =>
     names
       ? {
@@ -154,14 +160,34 @@ async function restoreVolumes(
     volumes: names,
     resumes: true,
   }
+  const toOf = await volumesTo(deps, replacing)
   await whileHeld(deps, { ...held, log, work }, async () => {
     for (const { snapshot, volumes, bytes: size } of stored) {
       log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
-      await restic.readVolumes({ snapshot, volumes, signal }).catch((error) => {
+      const to = toOf(volumes)
+      await restic.readVolumes({ snapshot, volumes, to, signal }).catch((error) => {
         throw signal.aborted || !(error instanceof Failure) ? error : halfWritten(error)
       })
     }
   })
+}
+
+/** What another server makes of them what it gets; undefined for Davit’s own. */
+async function volumesTo(
+  deps: BackupDeps,
+  { workload, log, work: { signal } }: Restoring & { workload: Workload },
+) {
+  const { serverId } = whereDataIs(deps, workload).docker
+  if (serverId === firstServer) return () => undefined
+  const { ownerId } = workload
+  await ensureCarrier(deps, { serverId, ownerId, signal }, (line) => log.write(line))
+  return (mounts: Mounts[number]['volumes']) => {
+    const volumes = mounts.map(({ volume: name, path }) => ({ name, path: mountOf(path) }))
+    return (from: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
+      receiveVolumes(deps, { serverId, ownerId, volumes, signal }, (to, signal) =>
+        pipeline(from, to, { signal, end: false }),
+      )
+  }
 }
 
 const halfWritten = ({ message, hint }: Failure) =>

@@ -2,11 +2,13 @@ import { listRestored, noteToLoad, noteToStart } from '../../db/restored.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { Failure } from '../../platform/errors.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
+import { firstServer } from '../../platform/root.ts'
 import { openComponents } from '../../runtime/component.ts'
+import { pinnedTo } from '../../runtime/pins.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
 import { createEmptyVolume } from '../../runtime/restored-volumes.ts'
+import { getServer } from '../../servers/store.ts'
 import { bytes as inBytes, counted } from '../../web/units.ts'
-import { volumesHere } from '../data.ts'
 import type { ResticDeps, Restic } from '../restic/restic.ts'
 import type { Backup } from '../store.ts'
 import { workloadOf } from '../subject.ts'
@@ -61,9 +63,15 @@ async function chooseFor(
     say(`${name}: left out.`)
     return null
   }
+  const pinned = pinnedTo(db, id) ?? firstServer
+  if (pinned !== firstServer) {
+    const server = getServer(db, pinned)?.name ?? 'a server that was removed'
+    say(`${name}: stays as it is on ${server}, which has its volumes.`)
+    return null
+  }
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
   const labels = labelFilter(instanceId, of)
-  const volumes = await volumesHere({ docker, instanceId }, workloadOf(subject)!)
+  const volumes = await docker.listVolumes({ labels })
   const isThere =
     volumes.length > 0 || (await docker.listContainers({ labels, all: true, signal })).length > 0
   if (isThere) {

@@ -22,6 +22,7 @@ const include = [
   'coreutils',
   'sed',
   'findutils',
+  'tar',
 ]
 
 /** An image with the programs of the official one: restic, ssh and a shell. Returns its name. */

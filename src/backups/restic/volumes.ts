@@ -1,0 +1,112 @@
+import { fillingCapabilities, volumesFolder } from '../../runtime/volume-streams.ts'
+import type { Archive } from '../../runtime/volume-streams.ts'
+import { storedName } from './gather.ts'
+import { runRestic } from './run.ts'
+import type { Opened } from './run.ts'
+import {
+  arrivingScript,
+  backup,
+  leavingScript,
+  measureScript,
+  refillScript,
+  updateScript,
+} from './scripts.ts'
+import { summaryOf } from './snapshots.ts'
+import type { Snapshot, SnapshotOf, Storing } from './snapshots.ts'
+
+type MountedVolume = { volume: string; path: string }
+
+type Known = {
+  find: (of: SnapshotOf) => Promise<{ current: string }>
+  /** Call it before snapshots change. */
+  changed: () => void
+}
+
+/** For volumes that aren’t on this server, which has room for a copy of them meanwhile. */
+const staged = { scratch: [volumesFolder], capabilities: fillingCapabilities }
+
+/** Where it is in a snapshot, and in an archive. */
+export const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
+
+/** What a repository does with volumes, in a container that has them. */
+export function volumeCalls(opened: Opened, { find, changed }: Known) {
+  /**
+   * Stores volumes, which it can only read, or what arrives of them from another server; `rereads` also files that
+   * seem to be those of an earlier snapshot. Throws a Failure when a file couldn't be read, which `isPartial` leaves out.
+   */
+  async function storeVolumes({
+    volumes,
+    from,
+    rereads = false,
+    isPartial = false,
+    ...storing
+  }: Storing & {
+    volumes: MountedVolume[]
+    from?: Archive | undefined
+    rereads?: boolean
+    isPartial?: boolean
+  }): Promise<Snapshot> {
+    changed()
+    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
+    const reading = rereads ? '--force' : '--ignore-inode'
+    const args = [...backup(storing.tags), reading, ...mounted.map(({ path }) => path)]
+    const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
+    const how = from
+      ? { ...staged, stdin: from, script: arrivingScript }
+      : { volumes: readOnly, capabilities: ['DAC_READ_SEARCH'] }
+    return summaryOf(await runRestic(opened, { args, isPartial, ...how, ...storing }))
+  }
+
+  /**
+   * Makes volumes as they were stored, or passes that on to another server. What they have is removed first, or kept
+   * where it is the same with `isUpdate`.
+   */
+  async function readVolumes({
+    snapshot,
+    volumes,
+    to,
+    isUpdate = false,
+    progress,
+    signal,
+  }: SnapshotOf & {
+    volumes: MountedVolume[]
+    to?: ((from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>) | undefined
+    isUpdate?: boolean
+    progress?: Storing['progress']
+  }) {
+    const { current } = await find({ snapshot, signal })
+    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
+    const include = mounted.flatMap(({ path }) => ['--include', path])
+    const args = ['--json', 'restore', current, '--target', '/', ...include]
+    const refill = {
+      ...{ script: isUpdate ? updateScript : refillScript, volumes: mounted },
+      capabilities: [...fillingCapabilities, 'SETFCAP'],
+    }
+    const how = to ? { ...staged, stdout: to, script: leavingScript } : refill
+    await runRestic(opened, { args, ...how, progress, signal })
+  }
+
+  /**
+   * Restores volumes where nothing uses them, and returns the bytes of their files. `databases` reads those of SQLite.
+   */
+  async function measureVolumes({
+    snapshot,
+    databases,
+    signal,
+  }: SnapshotOf & {
+    databases: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
+  }): Promise<number> {
+    const { current } = await find({ snapshot, signal })
+    const { messages } = await runRestic(opened, {
+      args: ['--json', 'restore', current, '--target', volumesFolder],
+      script: measureScript,
+      stdout: databases,
+      ...staged,
+      signal,
+    })
+    const line = messages.texts.findLast((text) => text.startsWith('davit-bytes '))
+    return Number(line?.split(' ')[1])
+  }
+
+  return { storeVolumes, readVolumes, measureVolumes }
+}
