@@ -1,4 +1,5 @@
 import { hasProxies, tokenHeader } from './forwarded.ts'
+import { slotPlaceholders } from './plan.ts'
 import type { Home, Plan } from './plan.ts'
 import { toApp } from './proxy.ts'
 
@@ -52,11 +53,11 @@ const fromOthers = (tokens: string[]) => ({
   ],
 })
 
-/** For a key whose slots have the address of Davit's edge. */
+/** For a key with the address of Davit's edge in any slot: while slots are replaced one by one, not all have it. */
 export const homeRoutes = (plan: Plan) => {
   const { home } = plan
   if (!home) return undefined
-  const match = [{ vars: { '{davit.slot.0}': [home.address] } }]
+  const match = slotPlaceholders.map((slot) => ({ vars: { [slot]: [home.address] } }))
   const routes = toHome(plan, home)
   return [{ match, handle: [{ handler: 'subroute', routes }], terminal: true }]
 }

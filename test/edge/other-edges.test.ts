@@ -55,6 +55,15 @@ test('what it doesn’t reach itself goes through Davit’s own edge, which lear
   expect(await challenge.json()).toMatchObject({ host: 'any.test' })
 })
 
+test('no request reaches Davit’s own edge without saying who the visitor is, also while slots are replaced', async () => {
+  other.others.route('far-test', [anApp(() => Response.json({})), other.home])
+  await other.serve([hostOf('far.test')])
+  for (let n = 0; n < 30; n++) {
+    const said = await (await other.get('far.test')).json()
+    expect(said).toMatchObject({ 'davit-edge': other.others.tokens.tokens![0] })
+  }
+})
+
 test('who checks its health learns first that visitors are to leave; then it goes, with all that it had', async () => {
   const health = async () => (await other.get('x.test', healthPath)).status
   other.others.route('app-test', [anApp(() => new Response('app'))])
