@@ -238,7 +238,9 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
     path: `/settings/activity/services/${starting}/cancel`,
   })
   await call('POST /settings/prune', { body: { what: ['containers'], dryRun: true } })
-  const items = [`container:${await aStranger(t, 'exit 0')}`]
+  // two, as a clean-up that is cancelled still ends what it is at
+  const strangers = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
+  const items = strangers.map((id) => `container:${id}`)
   await whileHeld(t, 'removeContainer', {
     begin: () => call('POST /settings/prune', { body: { what: ['containers'], items } }),
     end: () => call('POST /settings/activity/clean-up/cancel'),
