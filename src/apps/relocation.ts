@@ -75,5 +75,5 @@ const lasting = new Set(['live', 'unhealthy', 'stopped', 'standby'])
 
 const hasData = (what: string) => ({
   why: `${what}, and its data is on this server.`,
-  todo: 'Move it with its data, or back it up and delete it.',
+  todo: 'Back it up, restore it into a new one on another server, and delete it.',
 })

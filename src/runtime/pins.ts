@@ -20,10 +20,10 @@ export function refuseElsewhere(
   const [own, ...others] = servers.list()
   const server = [own!, ...others].find((one) => one.id === pinned)
   if (!server || isNamed(server, placement ?? { server: own!.id })) return
-  const path = kind === 'app' ? 'envs' : 'services'
+  const there = kind === 'app' ? 'another environment' : 'a new service'
   throw conflictField(
     'placement',
-    `Its volumes are on ${server.name}. Move it instead: POST /${path}/${id}/move.`,
+    `Its volumes are on ${server.name}. To use them on another server, back it up, and restore it into ${there} there.`,
   )
 }
 

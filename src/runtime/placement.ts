@@ -91,7 +91,7 @@ function noneFor(group: Wanted['components'], why: string, pinned: string | null
   const names = group.map(({ name }) => name).join(', ')
   return noServer(
     `no server may run ${names}: ${why || removed}`,
-    pinned ? 'Start it once that server responds, or move it to another one.' : undefined,
+    pinned ? 'Start it once that server responds.' : undefined,
   )
 }
 

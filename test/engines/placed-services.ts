@@ -138,8 +138,7 @@ test('an app with a volume stays on its server, whatever its placement says sinc
   const count = async () => Number(await (await t.get('app.test', '/cgi-bin/count')).text())
   expect(await count()).toBe(1)
   const path = `/projects/${project.id}/envs/${project.environmentId}`
-  const moved = await ada.put(path, { placement: null })
-  expect([moved.status, moved.json.detail]).toEqual([409, expect.stringContaining('/move')])
+  expect((await ada.put(path, { placement: null })).status).toBe(409)
   project.repository.commit({ 'www/index.html': 'two' })
   expect(await project.deploy()).toMatchObject({ status: 'running' })
   expect(await count()).toBe(2)

@@ -95,7 +95,7 @@ describe('refused is', () => {
     expect((await put({ placement, port: 0 })).status).toBe(200)
   })
 
-  test('to go where its volumes aren’t, and the refusal names the way', async () => {
+  test('to go where its volumes aren’t', async () => {
     const { t, ada, path, put } = await anEnvironment()
     const { id } = (await ada.get(path)).json
     pinTo(t.db, { id, kind: 'app' }, second)
@@ -104,7 +104,6 @@ describe('refused is', () => {
     for (const placement of [null, { server: 'server1' }]) {
       const refused = await put({ placement })
       expect([refused.status, fields(refused)]).toEqual([409, ['placement']])
-      expect(refused.json.detail).toContain(`POST /envs/${id}/move`)
     }
     expect((await put({ placement: { server: second }, cpus: 0.5 })).status).toBe(200)
     expect((await ada.get(path)).json).toMatchObject({ pinnedTo: second })

@@ -117,14 +117,13 @@ describe('refused, with the field, is', () => {
     expect((await root.post('/services/compose', body)).status).toBe(201)
   })
 
-  test('to go where its volumes aren’t, and the refusal names the way', async () => {
+  test('to go where its volumes aren’t', async () => {
     const { t, ada, on } = servers()
     const { id } = await made(t, ada, database, on)
     const put = (server: string) => ada.put(`/services/${id}`, { placement: { server } })
     for (const placement of ['server1', 'server3']) {
       const refused = await put(placement)
       expect([refused.status, fields(refused)]).toEqual([409, ['placement']])
-      expect(refused.json.detail).toContain(`POST /services/${id}/move`)
     }
     expect((await put('server2')).status).toBe(200)
     expect((await ada.page(`/services/${id}/edit`)).text).not.toContain('name="placement"')
