@@ -28,16 +28,22 @@ test('no page has an error of a script, breaks the policy, or asks for much or w
     if (request.isNavigationRequest()) asked = new Map() // those before are another page's
     asked.set(request.url(), request)
   })
-  const pages = new Set(pagesOf(t).map((path) => fill(path, ids, idOf(path))))
-  expect(pages.size).toBeGreaterThan(60)
-  for (const path of pages) {
+  // what changes meanwhile is asked for again, and doesn't belong to the page: it is opened once more
+  const requestsOf = async (path: string, tries = 4): Promise<Request[]> => {
     await page.goto(path)
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
-    if ((await page.content()).includes('[object Object]')) found.push(`${path}: shows an object`)
-    if (mayAskMore.test(path)) continue
     const requests = [...asked.values()].filter(
       (request) => ![lookUp, comesLater, /^data:/].some((left) => left.test(request.url())),
     )
+    const isOver = requests.length > most.requests && !mayAskMore.test(path)
+    return isOver && tries > 1 ? requestsOf(path, tries - 1) : requests
+  }
+  const pages = new Set(pagesOf(t).map((path) => fill(path, ids, idOf(path))))
+  expect(pages.size).toBeGreaterThan(60)
+  for (const path of pages) {
+    const requests = await requestsOf(path)
+    if ((await page.content()).includes('[object Object]')) found.push(`${path}: shows an object`)
+    if (mayAskMore.test(path)) continue
     if (requests.length > most.requests) found.push(`${path}: ${requests.length} requests`)
     const bytes: number[] = await Promise.all(requests.map(sizeOf))
     const sum = bytes.reduce((all, one) => all + one, 0)
