@@ -8,7 +8,7 @@ import { findDeployment, logOf } from '../../src/deployments/store.ts'
 import { hasJob } from '../../src/jobs/store.ts'
 import { tarOf } from '../git/tars.ts'
 import { addSource, token } from '../git/source.ts'
-import { aStranger } from '../containers/engine.ts'
+import { twoItems } from '../containers/engine.ts'
 import { made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -238,9 +238,7 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
     path: `/settings/activity/services/${starting}/cancel`,
   })
   await call('POST /settings/prune', { body: { what: ['containers'], dryRun: true } })
-  // two, as a clean-up that is cancelled still ends what it is at
-  const strangers = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
-  const items = strangers.map((id) => `container:${id}`)
+  const items = await twoItems(t)
   await whileHeld(t, 'removeContainer', {
     begin: () => call('POST /settings/prune', { body: { what: ['containers'], items } }),
     end: () => call('POST /settings/activity/clean-up/cancel'),

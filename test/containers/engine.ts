@@ -22,6 +22,12 @@ export async function aStranger(
   return id
 }
 
+/** Of a clean-up that is cancelled: it still ends the first one, if it is at that. */
+export async function twoItems(t: Pick<TestApp, 'docker'>) {
+  const strangers = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
+  return strangers.map((id) => `container:${id}`)
+}
+
 /** A container of a project of the client, as a deployment that succeeded leaves one behind. */
 export async function anOwn(t: TestApp, client: TestClient, script: string, options: Options = {}) {
   const repositoryUrl = 'https://git.example.com/team/site.git'
