@@ -26,7 +26,7 @@ const timeoutMs = 15_000
 
 type Options = { connect?: typeof connectDocker }
 
-type Asked = { server: Server; info: EngineInfo; askedAt: number; findings: Finding[] }
+type Answer = { server: Server; info: EngineInfo; askedAt: number; findings: Finding[] }
 
 /** Each server, and what holds them together. Asks nothing while there is only one. */
 export async function checkServers(
@@ -69,7 +69,7 @@ async function askOne(
   docker: Docker,
   server: Server,
   { labels, images }: { labels: Record<string, string>; images: string[] },
-): Promise<Asked | Finding> {
+): Promise<Answer | Finding> {
   const { name, lastSeenAt } = server
   const signal = AbortSignal.timeout(timeoutMs)
   try {
@@ -113,7 +113,7 @@ function diskOf(name: string, space: Awaited<ReturnType<Docker['rootSpace']>>) {
     : wrong('disk', is, 'Free some space, for example under Settings, Clean-up.')
 }
 
-function judgeVersions(asked: Pick<Asked, 'server' | 'info'>[]) {
+function judgeVersions(asked: Pick<Answer, 'server' | 'info'>[]) {
   const byVersion = Map.groupBy(asked, ({ info }) => info.version)
   if (byVersion.size < 2) return []
   const is = [...byVersion]

@@ -37,7 +37,7 @@ export function connectAdmin(address: AdminAddress) {
     write,
     /** Frees what loading has left, up to half of Caddy’s own memory, which it keeps while nothing more comes. */
     async collectGarbage(asked: RequestOptions) {
-      // what is pooled goes with the second one
+      // the second one frees what was pooled
       for (let times = 0; times < 2; times++)
         await readText('debug/pprof/heap?gc=1', asked).catch(() => null)
     },

@@ -5,7 +5,7 @@ import type { ServerEngines } from '../servers/server-engines.ts'
 import { ServerFacts } from '../servers/server-facts.tsx'
 import { listServers, states } from '../servers/store.ts'
 import { counted } from '../web/units.ts'
-import { useByServer, useOf } from './fleet.ts'
+import { useByServer, useOf } from './store.ts'
 
 type FleetDeps = {
   db: Db

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
 import type { Config } from '../config.ts'
+import type { UsagePoller } from '../containers/usage/poller.ts'
 import { nameOfItself } from '../domains/page-view.ts'
 import type { Db } from '../db/index.ts'
 import { listRows } from '../db/queries.ts'
@@ -16,6 +17,7 @@ import {
   releases,
   services,
 } from '../db/schema.ts'
+import type { ServerUse } from '../servers/server-facts.tsx'
 
 const current = alias(deployments, 'current')
 const latest = alias(deployments, 'latest')
@@ -148,3 +150,18 @@ export const listShown = (
   deployments: listRows(db, deployments, inArray(deployments.id, deploymentIds)),
   environments: listRows(db, environments, inArray(environments.id, environmentIds)),
 })
+
+/** What apps and services use on each server, as far as it was measured. */
+export function useByServer({ db, usage }: { db: Db; usage: Pick<UsagePoller, 'latest'> }) {
+  const uses = new Map<string, ServerUse>()
+  for (const { serverId, containerId } of listHeldContainers(db)) {
+    const use = uses.getOrInsertComputed(serverId, () => ({ cpu: 0, memory: 0 }))
+    const measured = usage.latest(containerId!)?.usage
+    use.cpu += measured?.cpu ?? 0
+    use.memory += measured?.memory ?? 0
+  }
+  return uses
+}
+
+export const useOf = (uses: Map<string, ServerUse>, serverId: string) =>
+  uses.get(serverId) ?? { cpu: 0, memory: 0 }

@@ -35,10 +35,10 @@ async function sendWord(host: string, port: number, word: string) {
   }
 }
 
-export type Place = { address: string; sshPort: number; word: string }
+export type Reachable = { address: string; sshPort: number; word: string }
 
 /** Whether connections to a server that joins arrive; whether packets do, it sees itself. */
-export async function reach({ address, sshPort, word }: Place) {
+export async function reach({ address, sshPort, word }: Reachable) {
   const [ssh, gossip] = await Promise.all([
     reaches(address, sshPort),
     reaches(address, gossipPort),

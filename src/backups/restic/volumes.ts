@@ -16,7 +16,7 @@ import type { Snapshot, SnapshotOf, Storing } from './snapshots.ts'
 
 type MountedVolume = { volume: string; path: string }
 
-type Known = {
+type Snapshots = {
   find: (of: SnapshotOf) => Promise<{ current: string }>
   /** Call it before snapshots change. */
   changed: () => void
@@ -29,7 +29,7 @@ const staged = { scratch: [volumesFolder], capabilities: fillingCapabilities }
 export const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
 
 /** What a repository does with volumes, in a container that has them. */
-export function volumeCalls(opened: Opened, { find, changed }: Known) {
+export function volumeCalls(opened: Opened, { find, changed }: Snapshots) {
   /**
    * Stores volumes, which it can only read, or what arrives of them from another server; `rereads` also files that
    * seem to be those of an earlier snapshot. Throws a Failure when a file couldn't be read, which `isPartial` leaves out.

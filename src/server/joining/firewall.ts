@@ -3,7 +3,7 @@ import type { Layout } from '../layout.ts'
 /** Of apps, which requests from the edges of other servers reach. */
 export const appPorts = '20000:29999'
 
-type Place = {
+type FirewallOptions = {
   /** Of this server, among the servers. */
   address: string
   /** Of Davit’s own. */
@@ -21,7 +21,7 @@ type Place = {
  */
 export const firewallScript = (
   layout: Layout,
-  { address, cluster, from, sshPort }: Place,
+  { address, cluster, from, sshPort }: FirewallOptions,
 ) => `#!/bin/sh
 # Written by davit join, and removed by davit leave: see /docs/servers of Davit.
 set -u

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { awaitWord, gossipPort, networkPort } from '../../servers/reach.ts'
-import type { Place } from '../../servers/reach.ts'
+import type { Reachable } from '../../servers/reach.ts'
 
 /** Milliseconds for a packet that was sent before a response. */
 const latest = 1000
@@ -18,8 +18,8 @@ type Reached = { ssh: boolean; gossip: boolean }
 
 /** Listens at the ports of a member of a swarm while Davit tries them. */
 export async function probe(
-  { address, sshPort }: Omit<Place, 'word'>,
-  ask: (place: Place) => Promise<{ reached: Reached }>,
+  { address, sshPort }: Omit<Reachable, 'word'>,
+  ask: (server: Reachable) => Promise<{ reached: Reached }>,
 ): Promise<Probed> {
   const word = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')
   await using open = new AsyncDisposableStack()
