@@ -86,7 +86,7 @@ const Row = ({
     open={isOpen}
     hx-get={isOpen ? undefined : `/api?open=${name}`}
     hx-trigger={isOpen ? undefined : 'toggle once'}
-    hx-target={isOpen ? undefined : `#${name}`}
+    hx-target={isOpen ? undefined : 'find div'}
   >
     <summary>{summary}</summary>
     <div id={name} class="api-details">
