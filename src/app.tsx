@@ -50,7 +50,7 @@ import { channel } from './notifications/channel.tsx'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSource } from './git/git-source.tsx'
-import { useByServer, useOf } from './home/store.ts'
+import { listHeldContainers, useOf } from './home/store.ts'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { findStack } from './deployments/stack/find.ts'
 import { projectRoutes } from './projects/routes.tsx'
@@ -140,7 +140,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, registry))
   const previewDrain = (server: { id: string }) => previewDrainOf(deps, server)
   const giveUp = (serverId: string) => giveUpServer(deps, serverId)
-  const use = (serverId: string) => useOf(useByServer(deps), serverId)
+  const use = (serverId: string) => useOf(deps, listHeldContainers(deps.db, serverId))
   app.route('/', resourceRoutes({ ...deps, giveUp, previewDrain, useOf: use }, server))
   app.route('/', resourceRoutes(deps, target))
   app.route('/', resourceRoutes(deps, channel))

@@ -4,7 +4,7 @@ import { KeptVersion } from '../deployments/rollback-dialog.tsx'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
 import { environmentPath } from '../environments/paths.ts'
-import { PinFact, PinNote } from '../environments/pin-note.tsx'
+import { PinFact } from '../environments/server-notes.tsx'
 import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
@@ -28,7 +28,6 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           <p dir="auto">{current.errorMessage}</p>
         </Trouble>
       )}
-      <PinNote pin={view.pin} />
       <FailingSchedules {...view} />
       {addresses.domains.length > 0 && <EdgeNote {...addresses} />}
       {!isGoing(view) && <Pending {...view} />}

@@ -103,7 +103,7 @@ export const environment = componentOf('Environment', () => ({
   planned: planned().nullable(),
   /** The freeze of now, or else the next. */
   freeze: freezeJson().nullable(),
-  /** Servers that are away and have containers of it that should run. */
+  /** Servers that are away and have its volumes, or containers of it that should run. */
   waitsFor: z.array(z.string()),
   deleting: z.boolean(),
   createdAt: time,

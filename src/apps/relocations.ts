@@ -3,7 +3,7 @@ import { newId } from '../db/new-id.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { emit } from '../notifications/emit.ts'
-import { getOpen } from '../notifications/store.ts'
+import { getOpen, listOpenOf } from '../notifications/store.ts'
 import { serverBack, serverDown, serverUnreached } from '../notifications/server-texts.ts'
 import type { News } from '../notifications/texts.ts'
 import { journal, report } from '../platform/journal.ts'
@@ -34,15 +34,13 @@ const looksUntilTold = 30
 const maxTries = 5
 const retryDelay = 10_000
 
-type Absence = { server: Server; looks: number; down: number; told: News | null }
+type Absence = { looks: number; down: number }
 
 /** Moves apps from servers that are being drained or are lost. Does nothing while all are ready. */
 export class Relocations {
   readonly #deps: RelocationDeps
   readonly #interval: number
   readonly #absences = new Map<string, Absence>()
-  /** Servers that aren’t away, whose return was told. */
-  readonly #present = new Set<string>()
   readonly #tries = new Map<string, typeof first>()
   #isFollowing = false
   #hasNews = false
@@ -85,11 +83,15 @@ export class Relocations {
   async #look(signal: AbortSignal) {
     const { db, engines } = this.#deps
     const servers = listServers(db)
-    for (const [id, { server }] of this.#absences)
-      if (!servers.some((one) => one.id === id)) this.#end(server, { isRemoved: true })
-    for (const server of servers)
-      if (server.state === 'away') await this.#lookAt(server, signal)
-      else if (!this.#present.has(server.id)) this.#end(server)
+    const away = new Map(servers.filter(isAway).map((one) => [one.id, one]))
+    for (const id of this.#absences.keys()) if (!away.has(id)) this.#absences.delete(id)
+    for (const { of, subject } of listOpenOf(db, [eventOf('')])) {
+      const server = servers.find(({ id }) => eventOf(id) === of)
+      if (server && isAway(server)) continue
+      this.#tell(of!, subject, serverBack({ subject, isRemoved: !server }))
+      if (server) journal.info('a server is back', { server: server.name })
+    }
+    for (const server of away.values()) await this.#lookAt(server, signal)
     let isMoving = false
     for (const server of servers)
       if (engines.isLost({ serverId: server.id }) || (server.state === 'draining' && server.nodeId))
@@ -105,9 +107,7 @@ export class Relocations {
     const { docker, engines } = this.#deps
     const { id, name, nodeId } = server
     const serverId = id
-    this.#present.delete(id)
-    const absence = this.#absences.get(id) ?? { server, looks: 0, down: 0, told: null }
-    this.#absences.set(id, absence)
+    const absence = this.#absences.getOrInsertComputed(id, () => ({ looks: 0, down: 0 }))
     const node = nodeId ? await docker.getNode(nodeId, { signal }).catch(() => undefined) : null
     absence.looks++
     if (node !== undefined) absence.down = node?.isDown ? absence.down + 1 : 0 // else it didn’t say
@@ -118,27 +118,14 @@ export class Relocations {
         server: name,
       })
     }
-    if (isLost) this.#tell(absence, serverDown({ subject: name }))
-    else if (absence.looks >= looksUntilTold)
-      this.#tell(absence, serverUnreached({ subject: name }))
+    const isTold = isLost || absence.looks >= looksUntilTold
+    const news = isLost ? serverDown({ subject: name }) : serverUnreached({ subject: name })
+    if (isTold && getOpen(this.#deps.db, eventOf(id))?.title !== news.title)
+      this.#tell(eventOf(id), name, news)
   }
 
-  /** Once, also where the last process has told it. */
-  #tell(absence: Absence, news: News) {
-    const { db } = this.#deps
-    if (absence.told?.title === news.title) return
-    const { id, name } = absence.server
-    if (getOpen(db, eventOf(id))?.title !== news.title)
-      db.transaction((tx) => emit(tx, { ...at, ...news, subject: name, of: eventOf(id) }))
-    absence.told = news
-  }
-
-  #end(server: Server, { isRemoved = false } = {}) {
-    const { id, name } = server
-    const news = serverBack({ subject: name, isRemoved })
-    this.#deps.db.transaction((tx) => emit(tx, { ...at, ...news, subject: name, of: eventOf(id) }))
-    if (this.#absences.delete(id) && !isRemoved) journal.info('a server is back', { server: name })
-    this.#present.add(id)
+  #tell(of: string, subject: string, news: News) {
+    this.#deps.db.transaction((tx) => emit(tx, { ...at, ...news, subject, of }))
   }
 
   /** Begins what moves from a server. Returns false when nothing more is to be done. */
@@ -171,6 +158,8 @@ export class Relocations {
     return isMoving
   }
 }
+
+const isAway = ({ state }: Server) => state === 'away'
 
 const first = { count: 0, nextAt: 0, isMovable: false }
 

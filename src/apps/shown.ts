@@ -23,11 +23,7 @@ import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
 
-export type ShownDeps = LiveDeps &
-  LinkDeps &
-  AddressDeps &
-  Pick<UsageDeps, 'usage'> &
-  Parameters<typeof pinOf>[0]
+export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usage'>
 
 /** The address of the running app, else its future one. */
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
@@ -75,7 +71,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
       ? findEnvironment(db, { id: environment.promoteFrom, projectId: project.id })
       : null,
     failing: listFailing(db, environment.id),
-    pin: pinOf(deps, environment),
+    pin: pinOf(db, environment),
     pinnedTo: pinnedTo(db, environment.id),
     /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,

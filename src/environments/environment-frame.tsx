@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { AwaitedNote, waitsForVolumes } from '../servers/server-facts.tsx'
 import { AppAddress, PageHead } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { Badge, notDeployed, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 import type { EnvironmentHead, Verb } from './head.ts'
+import { AwaitedNote } from './server-notes.tsx'
 import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
 import { ShareNote, sharePath } from './share-note.tsx'
@@ -76,12 +76,10 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
   )
 }
 
-const whyAwaited = ({ volumes, placement }: Environment) =>
-  volumes.length > 0
-    ? waitsForVolumes
-    : placement && 'server' in placement
-      ? 'It is placed there by name, so it waits for it: change its placement and deploy it to run it elsewhere.'
-      : 'If that is down, its containers are started on another server that may run them.'
+const whyAwaited = ({ placement }: Environment) =>
+  placement && 'server' in placement
+    ? 'It is placed there by name, so it waits for it: change its placement and deploy it to run it elsewhere.'
+    : 'If that is down, its containers are started on another server that may run them.'
 
 const Acts = ({ environment, project, verbs, isShareable }: EnvironmentHead) => (
   <>

@@ -5,7 +5,7 @@ import type { ServerEngines } from '../servers/server-engines.ts'
 import { ServerFacts } from '../servers/server-facts.tsx'
 import { listServers, states } from '../servers/store.ts'
 import { counted } from '../web/units.ts'
-import { useByServer, useOf } from './store.ts'
+import { listHeldContainers, useOf } from './store.ts'
 
 type FleetDeps = {
   db: Db
@@ -20,9 +20,9 @@ const maxShown = 6
 export function readFleet(deps: FleetDeps) {
   const servers = listServers(deps.db).filter(({ id }) => id !== firstServer)
   if (servers.length === 0) return null
-  const uses = useByServer(deps)
+  const containers = Map.groupBy(listHeldContainers(deps.db), ({ serverId }) => serverId)
   const all = servers.map((server) => {
-    const use = useOf(uses, server.id)
+    const use = useOf(deps, containers.get(server.id) ?? [])
     const disk = deps.serverEngines.disks.get(server.id) ?? null
     const { cpus, memoryMb } = server
     const shares = [use.cpu / 100 / cpus, use.memory / 2 ** 20 / memoryMb, (disk?.used ?? 0) / 100]

@@ -135,12 +135,18 @@ export function listTroubledNames(
   return names.filter((name) => !given.includes(name.host))
 }
 
-/** All containers of apps and services that may run, with their servers. */
-export const listHeldContainers = (db: Db) =>
+/** All containers of apps and services that may run, with their servers; or those of one server. */
+export const listHeldContainers = (db: Db, serverId?: string) =>
   db
     .select({ serverId: instances.serverId, containerId: instances.containerId })
     .from(instances)
-    .where(and(isNotNull(instances.containerId), ne(instances.state, 'removed')))
+    .where(
+      and(
+        isNotNull(instances.containerId),
+        ne(instances.state, 'removed'),
+        serverId === undefined ? undefined : eq(instances.serverId, serverId),
+      ),
+    )
     .all()
 
 export const listShown = (
@@ -151,17 +157,16 @@ export const listShown = (
   environments: listRows(db, environments, inArray(environments.id, environmentIds)),
 })
 
-/** What apps and services use on each server, as far as it was measured. */
-export function useByServer({ db, usage }: { db: Db; usage: Pick<UsagePoller, 'latest'> }) {
-  const uses = new Map<string, ServerUse>()
-  for (const { serverId, containerId } of listHeldContainers(db)) {
-    const use = uses.getOrInsertComputed(serverId, () => ({ cpu: 0, memory: 0 }))
+/** What apps and services use together, as far as it was measured. */
+export function useOf(
+  { usage }: { usage: Pick<UsagePoller, 'latest'> },
+  containers: ReturnType<typeof listHeldContainers>,
+): ServerUse {
+  const use = { cpu: 0, memory: 0 }
+  for (const { containerId } of containers) {
     const measured = usage.latest(containerId!)?.usage
     use.cpu += measured?.cpu ?? 0
     use.memory += measured?.memory ?? 0
   }
-  return uses
+  return use
 }
-
-export const useOf = (uses: Map<string, ServerUse>, serverId: string) =>
-  uses.get(serverId) ?? { cpu: 0, memory: 0 }

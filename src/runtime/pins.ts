@@ -1,8 +1,7 @@
 import type { Db } from '../db/index.ts'
 import type { Placement } from '../db/schema.ts'
-import type { Engines } from '../docker/index.ts'
 import { conflictField } from '../platform/errors.ts'
-import { getServer } from '../servers/store.ts'
+import { nameOf } from '../servers/store.ts'
 import type { ServerList } from './on-engine.ts'
 import { pinnedTo } from './pin-store.ts'
 import { isNamed } from './placement.ts'
@@ -27,17 +26,15 @@ export function refuseElsewhere(
   )
 }
 
-export type Pin = { server: string; isAway: boolean; hasVolumes: boolean }
+export type Pin = { server: string; hasVolumes: boolean }
 
 /** The server where its volumes are, else that it is placed on; null while there is one server. */
 export function pinOf(
-  { db, engines }: { db: Db; engines: Pick<Engines, 'isAway'> },
+  db: Db,
   { id, placedOn = null }: { id: string; placedOn?: string | null },
 ): Pin | null {
   const pinned = pinnedTo(db, id)
   const serverId = pinned ?? placedOn
-  const server = serverId && getServer(db, serverId)
-  if (!server) return null
-  const isAway = engines.isAway({ serverId: server.id })
-  return { server: server.name, isAway, hasVolumes: pinned !== null }
+  const server = serverId && nameOf(db, serverId)
+  return server ? { server, hasVolumes: pinned !== null } : null
 }

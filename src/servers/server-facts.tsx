@@ -5,7 +5,7 @@ import type { Look } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted, percent } from '../web/units.ts'
 import { Used } from '../web/used.tsx'
-import type { Awaited, Server } from './store.ts'
+import type { Server } from './store.ts'
 
 /** What its apps and services use: per cent of one processor, and bytes. */
 export type ServerUse = { cpu: number; memory: number }
@@ -75,17 +75,3 @@ export const ServerFacts = ({ server, use, disk }: Props) => {
     </dl>
   )
 }
-
-/** Says which servers an app or a service waits for, whose containers there are unknown. */
-export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string }) => (
-  <>
-    {awaited.map(({ name, lastSeenAt }) => (
-      <p class="note pending" role="status">
-        The server <bdi>{name}</bdi>, which runs some of it, is away; it was seen{' '}
-        <Ago at={lastSeenAt!} />. {why}
-      </p>
-    ))}
-  </>
-)
-
-export const waitsForVolumes = 'Its volumes are there, so it waits for it.'

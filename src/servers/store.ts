@@ -85,20 +85,24 @@ const countContainers = (db: Db, id: string) =>
       .map((one) => [one.id, one.count]),
   )
 
-/** Servers that are away and have containers of a workload that should run. */
-export const listAwaited = (db: Db, workloadId: string) =>
-  db
-    .selectDistinct({ name: servers.name, lastSeenAt: servers.lastSeenAt })
+/** Servers that are away and have a workload’s volumes, or containers of it that should run. */
+export function listAwaited(db: Db, workloadId: string) {
+  const isRunning = inArray(instances.state, ['live', 'unhealthy'])
+  const running = db
+    .select({ id: instances.serverId })
     .from(instances)
-    .innerJoin(servers, eq(servers.id, instances.serverId))
-    .where(
-      and(
-        eq(instances.workloadId, workloadId),
-        inArray(instances.state, ['live', 'unhealthy']),
-        isNotNull(servers.lastSeenAt),
-      ),
-    )
+    .where(and(eq(instances.workloadId, workloadId), isRunning))
+  const pinnedTo = db
+    .select({ id: workloads.pinnedTo })
+    .from(workloads)
+    .where(eq(workloads.id, workloadId))
+  const hasVolumes = sql<boolean>`coalesce(${servers.id} = ${pinnedTo}, 0)`.mapWith(Boolean)
+  return db
+    .select({ name: servers.name, lastSeenAt: servers.lastSeenAt, hasVolumes })
+    .from(servers)
+    .where(and(isNotNull(servers.lastSeenAt), or(inArray(servers.id, running), hasVolumes)))
     .all()
+}
 
 export type Awaited = ReturnType<typeof listAwaited>[number]
 

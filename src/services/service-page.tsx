@@ -1,4 +1,4 @@
-import { PinFact } from '../environments/pin-note.tsx'
+import { PinFact } from '../environments/server-notes.tsx'
 import { Fact } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { ofImage } from './compose/template.ts'

@@ -1,6 +1,5 @@
-import { PinNote } from '../environments/pin-note.tsx'
+import { AwaitedNote } from '../environments/server-notes.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
-import { AwaitedNote, waitsForVolumes } from '../servers/server-facts.tsx'
 import type { Awaited } from '../servers/store.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
@@ -41,7 +40,7 @@ export const ServiceStatus = (props: StatusProps) => {
         doc="services"
       />
       {service.errorCode && <ServiceError {...service} />}
-      <AwaitedNote awaited={awaited} why={waitsForVolumes} />
+      <AwaitedNote awaited={awaited} why="It isn’t started elsewhere by itself." />
       <div class="status-line">
         <StatusBadge status={service.status} />
         <Address {...props} />
@@ -51,7 +50,6 @@ export const ServiceStatus = (props: StatusProps) => {
         </div>
       </div>
       {places.note && isUp(service.status) && <p class="note">{places.note}</p>}
-      <PinNote pin={props.pin} />
       {isBusy && <PullProgress images={images} />}
       <Containers {...props} />
     </Live>

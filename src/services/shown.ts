@@ -46,7 +46,7 @@ export async function shownServices(
       url: namedUrl(deps, { holder, label: null }) ?? addressOf(places, ports),
       domains: listHosts(deps.db, holder),
       places,
-      pin: pinOf(deps, { id: service.id, placedOn: serverOf(service) }),
+      pin: pinOf(deps.db, { id: service.id, placedOn: serverOf(service) }),
       pinnedTo: pinnedTo(deps.db, service.id),
       containers: containers && newestParts(containers, service),
     }

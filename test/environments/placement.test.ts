@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { pinTo } from '../../src/runtime/pins.ts'
-import { deleteServer } from '../../src/servers/store.ts'
+import { deleteServer, updateServer } from '../../src/servers/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 
@@ -108,7 +108,7 @@ describe('refused is', () => {
     expect((await put({ placement: { server: second }, cpus: 0.5 })).status).toBe(200)
     expect((await ada.get(path)).json).toMatchObject({ pinnedTo: second })
     expect((await ada.page(path)).text).toContain('server2</bdi>')
-    t.engines.setAway({ serverId: second }, true)
+    updateServer(t.db, second, { lastSeenAt: new Date() })
     expect((await ada.page(path)).text).toContain('It waits for <bdi>server2</bdi>')
   })
 })

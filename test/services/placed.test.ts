@@ -40,7 +40,10 @@ function servers() {
   for (const [id, network] of other.networks) t.engine.networks.set(id, network)
   Object.assign(other, { networks: t.engine.networks })
   storeServers(t.db, [{ zone: 'home' }, { zone: 'away', disk: 'ssd' }, { zone: 'away' }])
-  const away = (isAway: boolean) => t.engines.setAway({ serverId: second }, isAway)
+  function away(isAway: boolean) {
+    t.engines.setAway({ serverId: second }, isAway)
+    updateServer(t.db, second, { lastSeenAt: isAway ? new Date() : null })
+  }
   return { t, ada, other, docker, away, on: { placement: { server: 'server2' } } }
 }
 
