@@ -1,4 +1,4 @@
-import { edgeRoutes, homeRoutes } from './elsewhere.ts'
+import { edgeRoutes, homeRoutes, homeServer } from './elsewhere.ts'
 import { keyInLog, logged, loggingOf } from './access-log.ts'
 import { bodyRoutes, refusedBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
@@ -39,7 +39,9 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
           hosts: hostServer(plan, last),
           ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
           places: placeServer(plan, [comparisons(plan)]),
-          ...(!plan.home && { shares: shareServer(plan, errorsOf(plan)) }),
+          ...(plan.home
+            ? { home: homeServer({ ...plan, home: plan.home }) }
+            : { shares: shareServer(plan, errorsOf(plan)) }),
           ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
         },
       },

@@ -53,17 +53,31 @@ const fromOthers = (tokens: string[]) => ({
   ],
 })
 
-/** For a key with the address of Davit's edge in any slot: while slots are replaced one by one, not all have it. */
+/** In the slots of another edge: it sends to Davit's. */
+export const homeSlot = (folder: string) => `unix/${folder}/pages/home.sock`
+
+/** For a key with that in any slot: while slots are replaced one by one, not all have it. */
 export const homeRoutes = (plan: Plan) => {
-  const { home } = plan
+  const { folder, home } = plan
   if (!home) return undefined
-  const match = slotPlaceholders.map((slot) => ({ vars: { [slot]: [home.address] } }))
+  const match = slotPlaceholders.map((slot) => ({ vars: { [slot]: [homeSlot(folder)] } }))
   const routes = toHome(plan, home)
   return [{ match, handle: [{ handler: 'subroute', routes }], terminal: true }]
 }
 
-function toHome(plan: Plan, { address, token }: Home) {
-  const isTrusting = hasProxies(plan)
+/** For a request whose slots got it after they were compared: it comes from this edge, as to an app. */
+export const homeServer = (plan: Plan & { home: Home }) => {
+  const said = (name: string) => `{http.request.header.X-Forwarded-${name}}`
+  const visitor = { handler: 'vars', client_ip: said('For'), davit_scheme: said('Proto') }
+  return {
+    automatic_https: { disable: true },
+    protocols: ['h1', 'h2c'],
+    listen: [`${homeSlot(plan.folder)}|0600`],
+    routes: [{ handle: [visitor] }, ...toHome(plan, plan.home, true)],
+  }
+}
+
+function toHome(plan: Plan, { address, token }: Home, isTrusting = hasProxies(plan)) {
   const headers = {
     request: {
       set: {

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { unlessAborted } from '../platform/pause.ts'
+import { folderInside } from './container.ts'
+import { homeSlot } from './elsewhere.ts'
 import { OtherEdge } from './other-edge.ts'
 import type { CertificateFiles, OtherEngine, OtherPlan } from './other-edge.ts'
 import { davitKey } from './plan.ts'
@@ -114,7 +116,7 @@ export class OtherEdges {
   #planOf({ tokens, ...plan }: Plan): OtherPlan | null {
     const address = this.#given.home()
     if (!tokens || !address) return this.#plan // visitors are to leave them first
-    this.#slots.set(davitKey, [address])
+    this.#slots.set(davitKey, [homeSlot(folderInside)])
     return { ...plan, home: { token: '', address, certified: {} }, listeners: [] }
   }
 
@@ -125,9 +127,8 @@ export class OtherEdges {
 
   /** Where they find a key: at these addresses, or by Davit's own edge. */
   route(key: string, addresses: Addresses | null) {
-    const home = this.#given.home()
-    if (!this.isOn || !home) return
-    this.#slots.set(key, addresses ?? [home])
+    if (!this.isOn) return
+    this.#slots.set(key, addresses ?? [homeSlot(folderInside)])
     this.#wake()
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readAccessLine } from '../../src/edge/access-log.ts'
-import { healthPath } from '../../src/edge/elsewhere.ts'
+import { folderInside } from '../../src/edge/container.ts'
+import { healthPath, homeSlot } from '../../src/edge/elsewhere.ts'
 import { until } from '../support/until.ts'
 import { anApp, anOther, hostOf, signal } from './other.ts'
 
@@ -56,11 +57,21 @@ test('what it doesn’t reach itself goes through Davit’s own edge, which lear
 })
 
 test('no request reaches Davit’s own edge without saying who the visitor is, also while slots are replaced', async () => {
-  other.others.route('far-test', [anApp(() => Response.json({})), other.home])
-  await other.serve([hostOf('far.test')])
-  for (let n = 0; n < 30; n++) {
-    const said = await (await other.get('far.test')).json()
-    expect(said).toMatchObject({ 'davit-edge': other.others.tokens.tokens![0] })
+  const home = homeSlot(folderInside)
+  const forged = { 'X-Forwarded-For': '6.6.6.6', 'X-Forwarded-Proto': 'https' }
+  // not all slots are replaced yet; and all were, after they had been compared with another address
+  for (const slots of [
+    [anApp(() => Response.json({})), home],
+    [home.replace('/home', '/./home')],
+  ]) {
+    other.others.route('far-test', slots as [string])
+    await other.serve([hostOf('far.test')])
+    await other.others.settled({ signal })
+    for (let n = 0; n < 30; n++)
+      expect(await (await other.get('far.test', '/', { headers: forged })).json()).toMatchObject({
+        ...{ host: 'far.test', 'davit-edge': other.others.tokens.tokens![0] },
+        ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' },
+      })
   }
 })
 

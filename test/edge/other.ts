@@ -63,7 +63,7 @@ export async function anOther(
       headers: { ...(init.headers as Record<string, string>), Host: host },
     })
   const containers = () => docker.listContainers({ labels, all: true })
-  return { docker, labels, server, home, others, serve, get, ports, issued, containers }
+  return { docker, labels, server, others, serve, get, ports, issued, containers }
 }
 
 export const hostOf = (name: string, key = name.replaceAll('.', '-')): Host => ({

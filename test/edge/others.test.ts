@@ -142,8 +142,8 @@ test('one that is to serve gets all that is served, and where it finds it', asyn
   s.server.isServing = true
   await s.look()
   expect(s.there.slot('app')).toBe('10.0.0.1:20000')
-  expect(s.there.slot('service')).toBe('10.0.0.1:80') // through Davit’s own
-  expect(s.there.slot('davit')).toBe('10.0.0.1:80')
+  expect(s.there.slot('service')).toBe('unix//edge/pages/home.sock') // through Davit’s own
+  expect(s.there.slot('davit')).toBe('unix//edge/pages/home.sock')
   expect(s.there.slot('stopped')).toBe('unix//edge/pages/stopped.sock')
   expect(s.there.files.get('/edge/health')).toBe('200')
   const [token] = s.plans.at(-1)!.tokens!
@@ -180,7 +180,7 @@ test('a switch writes the files of that app alone, and loads nothing', async () 
     { new: ['172.18.0.9:80'], before: ['172.18.0.2:80'] },
   )
   await s.others.settled({ signal: over.signal })
-  expect(s.there.slot('app')).toBe('10.0.0.1:80') // only Davit’s own shares requests
+  expect(s.there.slot('app')).toBe('unix//edge/pages/home.sock') // only Davit’s own shares requests
   await s.look()
   expect(s.there.writes).toEqual(['slots/app', 'slots/app'])
   expect(s.there.loads).toHaveLength(loads)
