@@ -1,5 +1,6 @@
 import { Failure } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
+import { unlessAborted } from '../platform/pause.ts'
 import { configurationOf } from './configuration.ts'
 import { certificatesInside, folderInside } from './container.ts'
 import { certificateFile, healthFile } from './elsewhere.ts'
@@ -53,12 +54,16 @@ type OtherEdgeDeps = {
   count: (lines: string[]) => void
   /** Milliseconds without a request after which an edge that is left ends. */
   quietTime: number
+  lookTime?: number
 }
 
 /** Folders that Caddy doesn't make for its sockets. */
 const folders = ['pages', 'places', 'config/caddy']
 
 const nextFile = 'next.json'
+
+/** Milliseconds for all calls of one look, the copy of Caddy's image among them. */
+const usualLookTime = 120_000
 
 /**
  * Keeps the Caddy of another server as Davit's own is: it has the slots in a volume of its own, where the engine
@@ -77,6 +82,7 @@ export class OtherEdge {
   #leftAt: number | null = null
   #lastRequest = 0
   #isDue = false
+  #isClosing = false
   #work: Promise<void> | null = null
   trouble: Failure | null = null
 
@@ -103,9 +109,9 @@ export class OtherEdge {
 
   async #run(signal: AbortSignal) {
     try {
-      while (this.#isDue && !signal.aborted) {
+      while (this.#isDue && !this.#isClosing && !signal.aborted) {
         this.#isDue = false
-        await this.#putRight(signal)
+        await this.#putRightInTime(signal)
       }
       this.#say(null)
     } catch (error) {
@@ -115,33 +121,58 @@ export class OtherEdge {
     }
   }
 
-  async #putRight(signal: AbortSignal) {
+  /** What its engine doesn't answer in time is asked again at the next look. */
+  async #putRightInTime(until: AbortSignal) {
+    const late = AbortSignal.timeout(this.#given.lookTime ?? usualLookTime)
+    try {
+      await this.#putRight(AbortSignal.any([until, late]), until)
+    } catch (error) {
+      this.#isSure = false
+      throw late.aborted ? unanswered(error) : error
+    }
+  }
+
+  async #putRight(signal: AbortSignal, until: AbortSignal) {
     const { engine, wanted } = this.#given
     const { plan, isServing } = wanted()
     if (!isServing || !plan) {
-      if (!this.#isOver) this.#id ??= await engine.find({ signal })
-      this.#isOver = this.#id === null
       if (this.#isOver) return
-      if (!plan) return this.end({ signal })
+      this.#id ??= await engine.find({ signal })
+      if (!plan || this.#id === null) return this.#end({ signal }) // parts of one may be left
     }
-    const id = await this.#ensure(signal)
+    const id = await this.#ensure(signal, until)
     await this.#putFiles(id, signal)
     await this.#putCertificates(id, signal)
     await this.#load(id, plan, signal)
     this.#leftAt = isServing ? null : (this.#leftAt ?? Date.now()) // since it says so
     const since = Math.max(this.#leftAt ?? Infinity, this.#lastRequest)
-    if (Date.now() - since > this.#given.quietTime) await this.end({ signal })
+    if (Date.now() - since > this.#given.quietTime) await this.#end({ signal })
   }
 
-  /** Ends it once its open requests have ended. */
-  async end({ signal }: Abortable) {
+  /**
+   * Ends it once its open requests have ended, for good unless this throws. What its engine was asked before is
+   * awaited: it could make it again.
+   */
+  async close({ signal }: Abortable) {
+    this.#isClosing = true
+    try {
+      await unlessAborted(this.#work ?? Promise.resolve(), signal)
+      await this.#end({ signal })
+    } catch (error) {
+      throw signal.aborted ? unanswered(error) : error
+    } finally {
+      this.#isClosing = false
+    }
+  }
+
+  async #end({ signal }: Abortable) {
     this.#isSure = false // a failure may leave parts of it
     await this.#given.engine.remove({ signal })
     this.#id = null
     this.#isOver = true
   }
 
-  async #ensure(signal: AbortSignal) {
+  async #ensure(signal: AbortSignal, until: AbortSignal) {
     if (this.#id !== null && this.#isSure) return this.#id
     const id = await this.#given.engine.ensure({ signal })
     if (id !== this.#id || this.#put.size === 0) {
@@ -149,7 +180,7 @@ export class OtherEdge {
       await this.#write(id, [...made], signal)
       this.#put = made
       this.#certificates.clear()
-      void this.#follow(id, signal)
+      void this.#follow(id, until)
     }
     this.#loaded = '' // it costs little to ask for what is in force
     this.#id = id
@@ -259,3 +290,11 @@ export class OtherEdge {
     this.trouble = trouble
   }
 }
+
+const unanswered = (cause: unknown) =>
+  new Failure(
+    'edge_timeout',
+    'Docker there didn’t do what it was asked in time.',
+    'Check the load of that server, and Docker’s log there (journalctl -u docker).',
+    { cause },
+  )

@@ -30,6 +30,7 @@ export type OtherEdgesDeps = {
   issued: () => ReadonlyMap<string, number>
   readCertificates: (options: { signal: AbortSignal }) => Promise<Map<string, CertificateFiles>>
   quietTime?: number
+  lookTime?: number
 }
 
 /** Milliseconds. */
@@ -77,9 +78,10 @@ export class OtherEdges {
   }
 
   #add(server: OtherServer) {
-    const { engineOf, readCertificates, quietTime = usualQuietTime } = this.#given
+    const { engineOf, readCertificates, quietTime = usualQuietTime, lookTime } = this.#given
     const edge: OtherEdge = new OtherEdge({
       ...{ name: server.name, readCertificates, quietTime },
+      ...(lookTime !== undefined && { lookTime }),
       engine: engineOf(server.id),
       wanted: () => ({
         plan: this.#planFor(server.id),
@@ -160,7 +162,7 @@ export class OtherEdges {
     const known = this.#edges.get(serverId)
     this.#edges.delete(serverId)
     try {
-      await known?.edge.end({ signal })
+      await known?.edge.close({ signal })
     } catch (error) {
       if (known) this.#edges.set(serverId, known)
       this.#ended.delete(serverId)

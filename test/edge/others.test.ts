@@ -1,133 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Edge } from '../../src/edge/edge.ts'
-import type { OtherEngine } from '../../src/edge/other-edge.ts'
-import { OtherEdges } from '../../src/edge/other-edges.ts'
-import type { Caddy, Host, Plan } from '../../src/edge/plan.ts'
+import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
 import { until } from '../support/until.ts'
 import { aHost } from './caddy.ts'
-
-const over = new AbortController()
-const places: string[] = []
-afterAll(() => {
-  over.abort()
-  for (const place of places) rmSync(place, { recursive: true, force: true })
-})
-
-const away = new Failure('engine_unreachable', 'Away.', 'Wait.')
-
-/** An engine of another server that only remembers, and what its Caddy would have. */
-function anEngine() {
-  const there = {
-    isAway: false,
-    made: 0,
-    id: null as string | null,
-    files: new Map<string, string>(),
-    writes: [] as string[],
-    loads: [] as Plan[],
-    refusal: null as Failure | null,
-  }
-  const ask = () => {
-    if (there.isAway) throw away
-  }
-  const engine: OtherEngine = {
-    async find() {
-      ask()
-      return there.id
-    },
-    async ensure() {
-      ask()
-      return (there.id ??= `made ${++there.made}`)
-    },
-    async put(_, { path, files }) {
-      ask()
-      for (const file of files) there.files.set(join(path, file.path), String(file.content))
-      there.writes.push(...new Set(files.map((file) => file.path.replace(/\/\d+$/, ''))))
-    },
-    async sweep(_, { paths }) {
-      ask()
-      for (const file of there.files.keys())
-        if (paths.some((path) => file.startsWith(`${path}/`))) there.files.delete(file)
-    },
-    async load(_, { path }) {
-      ask()
-      if (there.refusal) throw there.refusal
-      there.loads.push(JSON.parse(there.files.get(path)!))
-    },
-    async *lines(_, { signal }) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      yield []
-    },
-    async remove() {
-      ask()
-      if (there.refusal) throw there.refusal
-      there.id = null
-      there.files.clear()
-    },
-  }
-  return Object.assign(there, {
-    engine,
-    slot: (key: string) => there.files.get(`/edge/slots/${key}/0`) ?? null,
-  })
-}
-
-/** Davit’s edge, with one other server’s. */
-function anInstallation({ hosts = [aHost('app.test')] }: { hosts?: Host[] } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'davit-edge-'))
-  places.push(folder)
-  const there = anEngine()
-  const server = { id: 'two', name: 'two', isServing: false }
-  const servers = [server]
-  const issued = new Map<string, number>()
-  const plans: Plan[] = []
-  const caddy: Caddy = {
-    ...{
-      mode: 'caddy',
-      folder: '/edge',
-      ports: { http: 80, https: 443 },
-      davit: 'unix//edge/davit.sock',
-    },
-    version: null,
-    doubt() {},
-    async start() {},
-    async serve(plan) {
-      plans.push(plan)
-      return { state: 'in force', loadedAt: null, rejected: [] }
-    },
-    async stop() {},
-  }
-  const others = new OtherEdges({
-    ...{ folder, home: () => '10.0.0.1:80', quietTime: 0 },
-    list: () => servers.map((one) => ({ ...one })),
-    engineOf: () => there.engine,
-    issued: () => new Map(issued),
-    readCertificates: async () =>
-      new Map(
-        [...issued.keys()].map((host) => [host, { crt: Buffer.from('c'), key: Buffer.from('k') }]),
-      ),
-  })
-  const wanted = { hosts }
-  const edge: Edge = new Edge({
-    ...{ folder, caddy, isOptional: true },
-    others: async () => others,
-    plan: () => ({ ...wanted, listeners: [], authority: null }),
-    fill() {
-      edge.route('app', ['172.18.0.2:80'], ['10.0.0.1:20000'])
-      edge.route('service', ['172.18.0.3:80'])
-      edge.route('stopped', 'stopped')
-    },
-  })
-  void edge.run({ signal: over.signal })
-  const look = async () => {
-    await edge.sync()
-    await others.settled({ signal: over.signal })
-  }
-  const loaded = () => JSON.stringify(there.loads.at(-1))
-  return { ...{ edge, others, there, server, servers, issued, plans, wanted, look, loaded } }
-}
+import { anInstallation, over } from './simulated-others.ts'
 
 test('while no other server has an edge nothing is asked of any, and Davit’s own is as it was', async () => {
   const s = anInstallation()
@@ -282,4 +157,60 @@ test('without anything to serve it ends at once', async () => {
   s.wanted.hosts = []
   await s.look()
   await until(() => s.there.id === null)
+})
+
+test('an engine that doesn’t answer is said, and asked again; the edge then has what is new', async () => {
+  const s = anInstallation({ lookTime: 50 })
+  s.server.isServing = true
+  await s.look()
+  const hung = Promise.withResolvers<void>()
+  s.there.hangs = hung.promise
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  await s.others.settled({ signal: over.signal })
+  expect(s.others.troubles()).toMatchObject([{ message: expect.stringContaining('in time') }])
+  expect(s.there.slot('app')).toBe('10.0.0.1:20000')
+  s.there.hangs = null
+  await s.look()
+  expect(s.there.slot('app')).toBe('10.0.0.1:20001')
+  expect(s.others.troubles()).toEqual([])
+})
+
+test('one is removed only after what its engine was asked before has ended, and nothing of it is left', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  const hung = Promise.withResolvers<void>()
+  s.there.hangs = hung.promise
+  await s.edge.sync()
+  expect(s.there.calls).toEqual(['ensure'])
+  const ended = s.others.end('two', { signal: over.signal })
+  await s.edge.sync()
+  expect(s.there.calls).toEqual(['ensure'])
+  s.there.hangs = null
+  hung.resolve()
+  await ended
+  expect([s.there.id, s.there.files.size, s.there.volumes.size]).toEqual([null, 0, 0])
+  expect(s.there.calls.at(-1)).toBe('remove')
+})
+
+test('a removal that its engine doesn’t let end in time fails, and the edge goes on', async () => {
+  const s = anInstallation()
+  s.server.isServing = true
+  await s.look()
+  const hung = Promise.withResolvers<void>()
+  s.there.hangs = hung.promise
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  const signal = AbortSignal.timeout(20)
+  await expect(s.others.end('two', { signal })).rejects.toMatchObject({ code: 'edge_timeout' })
+  s.there.hangs = null
+  hung.resolve()
+  await s.look()
+  expect(s.there.slot('app')).toBe('10.0.0.1:20001')
+})
+
+test('what a removal left that was cut off is removed, also the keys of certificates', async () => {
+  const s = anInstallation()
+  s.there.volumes.add('keys')
+  s.servers.push({ id: 'three', name: 'three', isServing: false })
+  await s.look()
+  await until(() => s.there.volumes.size === 0)
 })
