@@ -48,6 +48,6 @@ export const joinCodes = sqliteTable('join_codes', {
   createdBy: owner(),
   createdAt: createdAt(),
   expiresAt: time().notNull(),
-  /** When the join began that it was used for. */
+  /** When the server was stored that joined by it. */
   usedAt: time(),
 })

@@ -7,13 +7,19 @@ type Info = {
   Name: string
   LiveRestoreEnabled?: boolean
   Plugins: { Network: string[] | null }
-  Swarm: { LocalNodeState: string; NodeID: string; NodeAddr: string; ControlAvailable: boolean }
+  Swarm: {
+    LocalNodeState: string
+    NodeID: string
+    NodeAddr: string
+    ControlAvailable: boolean
+    RemoteManagers: { Addr: string }[] | null
+  }
 }
 
 /** Swarm connects engines: membership and networks across them. Davit uses neither its services nor its updater. */
 export async function swarmState(engine: Engine, { signal }: Abortable = {}) {
   const info = await engine.request<Info>('GET', '/info', { signal })
-  const { LocalNodeState, NodeID, NodeAddr, ControlAvailable } = info.Swarm
+  const { LocalNodeState, NodeID, NodeAddr, ControlAvailable, RemoteManagers } = info.Swarm
   return {
     /** Of the engine; in copies of a machine it is the same. */
     engineId: info.ID,
@@ -23,6 +29,8 @@ export async function swarmState(engine: Engine, { signal }: Abortable = {}) {
     nodeId: NodeID,
     /** Where the other members reach it; empty outside of a swarm. */
     address: NodeAddr,
+    /** Where it knows managers, also of a swarm that has ended. */
+    managers: (RemoteManagers ?? []).map(({ Addr }) => Addr.replace(/:\d+$/, '')),
     hasOverlay: info.Plugins.Network?.includes('overlay') ?? false,
     hasLiveRestore: info.LiveRestoreEnabled ?? false,
   }

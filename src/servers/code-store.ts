@@ -28,18 +28,14 @@ export const insertCode = (db: Db, row: InferInsertModel<typeof joinCodes>) =>
 export const findCode = (db: Tx, codeHash: string) =>
   getRow(db, joinCodes, eq(joinCodes.codeHash, codeHash))
 
-/** False when another join by it has begun, or it is over. */
+/** False when it was used. */
 export const claimCode = (db: Tx, id: string) =>
   db
     .update(joinCodes)
     .set({ usedAt: new Date() })
-    .where(and(eq(joinCodes.id, id), isOpen()))
+    .where(and(eq(joinCodes.id, id), isNull(joinCodes.usedAt)))
     .returning({ id: joinCodes.id })
     .get() !== undefined
-
-/** A join by it failed, and was undone. */
-export const releaseCode = (db: Tx, id: string) =>
-  db.update(joinCodes).set({ usedAt: null }).where(eq(joinCodes.id, id)).run()
 
 /** The admin who made it, as the one who did what follows. */
 export const creatorOf = (db: Tx, { createdBy }: JoinCode) =>

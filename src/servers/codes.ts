@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts'
+import type { Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import type { ServerRole } from '../db/schema.ts'
 import { AppError, invalidField, notFound } from '../platform/errors.ts'
 import { hashToken, randomCode } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { makeSshKey } from '../platform/ssh-key.ts'
-import { claimCode, codeTime, creatorOf, findCode, insertCode, releaseCode } from './code-store.ts'
+import { claimCode, codeTime, creatorOf, findCode, insertCode } from './code-store.ts'
 import type { JoinCode } from './code-store.ts'
 import { joinServer, refuseKnown, whyNoServers } from './join.ts'
 import type { SwarmDeps } from './swarm.ts'
@@ -69,22 +70,19 @@ type Joined = { address: string; sshPort: number; hostKey: string }
 /** The user of Davit’s ssh there. */
 const sshUser = 'davit'
 
-/** The code counts as used from the beginning, and again as unused when the join failed and was undone. */
+/** The code counts as used once the server is stored: a join that failed, or ended with Davit, uses none up. */
 export async function joinByCode(
   deps: CodeDeps,
   { code, ...joined }: Joined & { code: JoinCode },
   signal: AbortSignal,
 ) {
-  const { db, secrets } = deps
   const { id, name, roles, labels, privateKey } = code
   if (code.address && code.address !== joined.address)
     throw invalidField('address', `must be ${code.address}, for which the code was made.`)
-  if (!claimCode(db, id)) throw used()
-  try {
-    const sshKey = secrets.open(privateKey, sealedFor(id))
-    return await joinServer(deps, { ...joined, name, roles, labels, sshUser, sshKey }, signal)
-  } catch (error) {
-    releaseCode(db, id)
-    throw error
+  const sshKey = deps.secrets.open(privateKey, sealedFor(id))
+  const joining = { ...joined, name, roles, labels, sshUser, sshKey }
+  function stored(tx: Tx) {
+    if (!claimCode(tx, id)) throw used()
   }
+  return joinServer(deps, joining, { signal, stored })
 }

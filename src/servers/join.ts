@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import type { Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import type { ServerRole } from '../db/schema.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, Failure, invalidField } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { whyApart, whyOtherMachine, whyUnfit } from './judge.ts'
+import { isManagedAt, whyApart, whyOtherMachine, whyUnfit } from './judge.ts'
 import { factsOf, insertServer, listServers } from './store.ts'
 import { ensureSwarm, isOurs } from './swarm.ts'
 import type { SwarmDeps, SwarmState } from './swarm.ts'
@@ -34,8 +35,15 @@ export const whyNoServers = ({ clusterAddress }: Pick<Config, 'clusterAddress'>)
     ? null
     : 'A second server helps when memory or processors of this one aren’t enough. To add one, set DAVIT_CLUSTER_ADDRESS to the address at which it reaches this one, and restart Davit.'
 
-/** Lets a server join over ssh. All checks come before the first change; what fails later is undone. */
-export async function joinServer(deps: SwarmDeps, joining: Joining, signal: AbortSignal) {
+/**
+ * Lets a server join over ssh. All checks come before the first change; what fails later is undone. `stored`
+ * is called in the transaction that stores it.
+ */
+export async function joinServer(
+  deps: SwarmDeps,
+  joining: Joining,
+  { signal, stored }: { signal: AbortSignal; stored?: (tx: Tx) => void },
+) {
   const { db, docker, config, serverEngines } = deps
   const off = whyNoServers(config)
   if (off) throw new AppError('conflict', off)
@@ -71,7 +79,11 @@ export async function joinServer(deps: SwarmDeps, joining: Joining, signal: Abor
       hostKey: login.hostKey,
     }
     const privateKey = serverEngines.seal(id, sshKey)
-    serverEngines.open(insertServer(db, { ...row, privateKey, lastSeenAt: new Date() }))
+    const server = db.transaction((tx) => {
+      stored?.(tx)
+      return insertServer(tx, { ...row, privateKey, lastSeenAt: new Date() })
+    })
+    serverEngines.open(server)
     return id
   } catch (error) {
     await undo.disposeAsync().catch((left) => report('a failed join was not undone', left))
@@ -100,7 +112,7 @@ async function examine(
   { there, own }: { there: Docker; own: SwarmState },
   signal: AbortSignal,
 ) {
-  const { db, docker } = deps
+  const { db, docker, config } = deps
   if (own.isMember && !own.isManager)
     throw new AppError('conflict', 'Davit’s own Docker is in a swarm that it doesn’t manage.')
   if (own.hasLiveRestore)
@@ -123,11 +135,12 @@ async function examine(
   if (state.isMember) {
     const known = listServers(db).find(({ nodeId }) => nodeId === state.nodeId)
     if (known) refuse(`leads to the server ${known.name}, which has joined.`)
-    // one that no row has, in a swarm that only Davit lets others into: it was killed while that one joined
-    const isLeft = (await isOurs(deps, own)) && (await docker.getNode(state.nodeId, { signal }))
+    // Davit was killed while that one joined; its next start ends a swarm that no other server is in
+    const isLeft =
+      isManagedAt(config.clusterAddress!, state) && (!own.isMember || (await isOurs(deps, own)))
     if (!isLeft) refuse('is in a swarm already. Run `docker swarm leave` there first.')
     await there.leaveSwarm()
-    await docker.removeNode(state.nodeId)
+    if (own.isMember) await docker.removeNode(state.nodeId)
   }
   return info
 }

@@ -8,6 +8,10 @@ type Engine = {
 /** The first version whose Swarm has no known fault that Davit would meet. */
 const oldestDocker = 25
 
+/** Whether all managers of its swarm are, or were, at that address. */
+export const isManagedAt = (address: string, { managers }: { managers: string[] }) =>
+  managers.length > 0 && managers.every((manager) => manager === address)
+
 /** Seconds by which two clocks may differ: certificates and logs depend on them. */
 const clockTolerance = 30
 

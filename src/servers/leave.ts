@@ -3,6 +3,7 @@ import type { Engines } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
+import { updateServer } from './store.ts'
 import type { Server } from './store.ts'
 import { endLoneSwarm } from './swarm.ts'
 import type { SwarmDeps } from './swarm.ts'
@@ -48,6 +49,7 @@ export async function removeServer(
       'conflict',
       `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
     )
+  updateServer(deps.db, server.id, { isDraining: true }) // interrupted, it may have left the swarm
   const signal = AbortSignal.timeout(endTime)
   using _ended = there && (await edge.others?.end(server.id, { signal }))
   await there?.leaveSwarm()

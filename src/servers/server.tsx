@@ -167,7 +167,7 @@ export const server = resource({
       const { signal } = c.req.raw
       if (address && sshUser && sshKey && hostKey)
         return {
-          id: await joinServer(deps, { ...given, address, sshUser, sshKey, hostKey }, signal),
+          id: await joinServer(deps, { ...given, address, sshUser, sshKey, hostKey }, { signal }),
         }
       const { name, roles, labels } = given
       const { code, row } = await makeCode(deps, { name, address, roles, labels }, userOf(c).id)

@@ -38,7 +38,13 @@ export function connect(engine: FakeEngine): Docker {
     whyUncapped: async () => null,
     swarmState: async () => ({
       ...{ engineId: engine.serverId, hostname: 'server1', isMember: true, isManager: true },
-      ...{ nodeId: 'node1', address: '10.1.0.1', hasOverlay: true, hasLiveRestore: false },
+      ...{
+        nodeId: 'node1',
+        address: '10.1.0.1',
+        managers: [],
+        hasOverlay: true,
+        hasLiveRestore: false,
+      },
     }),
   }
   return Object.assign(fakeDocker(engine, atOnce), daily)

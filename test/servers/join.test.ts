@@ -116,9 +116,9 @@ test.each<[string, string, (s: ReturnType<typeof twoMachines>) => object | void]
 const failed = (message: string) =>
   new Failure('engine_unreachable', 'It can’t be reached.', 'Wait.', { cause: new Error(message) })
 
-test('a member of another swarm is refused, also of the operator’s own; one that a killed Davit left in ours joins again', async () => {
+test('a member of another swarm is refused, also of the operator’s own; one that a killed Davit left joins again', async () => {
   const s = twoMachines()
-  Object.assign(s.other.state, { isMember: true, nodeId: 'foreign' })
+  Object.assign(s.other.state, { isMember: true, nodeId: 'foreign', managers: ['10.0.0.7'] })
   const refused = async () => {
     expect((await s.add()).json.errors).toMatchObject([{ field: 'address' }])
     expect([...s.own.calls, ...s.other.calls]).toEqual([])
@@ -126,6 +126,7 @@ test('a member of another swarm is refused, also of the operator’s own; one th
   await refused()
   const own = { nodeId: 'own', address: '10.0.0.1' }
   Object.assign(s.own.state, { ...own, isMember: true, isManager: true })
+  s.other.state.managers = ['10.0.0.1']
   s.own.nodes.set('foreign', true)
   await refused()
 

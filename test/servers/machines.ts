@@ -4,7 +4,8 @@ import { Failure } from '../../src/platform/errors.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, wrapped } from '../support/app.ts'
+import type { Interposed, TestOverrides } from '../support/app.ts'
 
 type State = Awaited<ReturnType<Docker['swarmState']>>
 type Info = Awaited<ReturnType<Docker['info']>>
@@ -21,12 +22,14 @@ export class Machine {
   /** Looks at its members before they are ready. */
   slowness = 0
   unreachable: Error | null = null
+  /** Of the swarm that it joins. */
+  manager: Machine | null = null
   readonly engine = new FakeEngine(realClock)
 
   constructor(hostname: string) {
     this.state = {
       ...{ engineId: hostname, hostname, isMember: false, isManager: false, nodeId: '' },
-      ...{ address: '', hasOverlay: true, hasLiveRestore: false },
+      ...{ address: '', managers: [], hasOverlay: true, hasLiveRestore: false },
     }
   }
 
@@ -57,12 +60,15 @@ export class Machine {
       joinSwarm: async ({ address, manager, token }) =>
         this.#change('join', () => {
           expect([manager, token]).toEqual(['10.0.0.1', 'SWMTKN'])
-          Object.assign(this.state, { isMember: true, nodeId: `node ${address}`, address })
+          const nodeId = `node ${address}`
+          Object.assign(this.state, { isMember: true, nodeId, address, managers: [manager] })
+          this.manager?.nodes.set(nodeId, true)
         }),
       leaveSwarm: async () =>
         this.#change('leave', () => {
           this.labels = {}
-          Object.assign(this.state, { isMember: false, isManager: false, nodeId: '' })
+          this.nodes.clear()
+          Object.assign(this.state, { isMember: false, isManager: false, nodeId: '', managers: [] })
         }),
       getNode: async (id) =>
         this.nodes.has(id)
@@ -80,19 +86,35 @@ export class Machine {
 const key = { sshUser: 'davit', sshKey: 'a secret key', hostKey: 'ssh-ed25519 AAAA root@two' }
 const two = { name: 'two', address: '10.0.0.2', ...key }
 
-export function twoMachines({ address = '10.0.0.1', ...env }: Record<string, string> = {}) {
+export function aPair() {
   const [own, other] = [new Machine('one'), new Machine('other')]
-  own.nodes.set('node 10.0.0.2', true)
+  other.manager = own
+  return { own, other }
+}
+
+type Pair = ReturnType<typeof aPair>
+
+/** `over` stands between Davit and their engines. */
+type PairOptions = TestOverrides & { pair?: Pair; over?: Interposed; admin?: string }
+
+/** Davit on the first of two. */
+export function twoMachines(
+  { address = '10.0.0.1', ...env }: Record<string, string> = {},
+  { pair = aPair(), over, admin, ...overrides }: PairOptions = {},
+) {
+  const { own, other } = pair
   const asked: object[] = []
+  const reach = (docker: Docker) => (over ? wrapped(docker, over) : docker)
   const t = simulatedApp(address ? { ...env, DAVIT_CLUSTER_ADDRESS: address } : env, {
-    docker: own.docker(),
+    docker: reach(own.docker()),
     connectServer: (options = {}) => {
       asked.push(options)
       other.engine.serverId = options.serverId!
-      return other.docker()
+      return reach(other.docker())
     },
+    ...overrides,
   })
-  const root = t.logInAsAdmin()
+  const root = t.logInAsAdmin(admin)
   const add = (body: object = {}) => root.post('/settings/servers', { ...two, ...body })
   return { ...{ t, root, own, other, asked, add } }
 }

@@ -129,7 +129,10 @@ const making = new Set(['buildImage', 'createContainer', 'createNetwork', 'creat
 type Call = (...args: unknown[]) => unknown
 
 /** The engine with something around each of its calls. */
-const wrapped = (docker: Docker, wrap: (name: keyof Docker, call: Call) => Call) =>
+/** What stands between Davit and an engine, for each call. */
+export type Interposed = (name: keyof Docker, call: Call) => Call
+
+export const wrapped = (docker: Docker, wrap: Interposed) =>
   Object.fromEntries(
     Object.entries(docker).map(([name, call]) => [
       name,

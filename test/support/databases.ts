@@ -13,11 +13,17 @@ export function newDatabases(): { db: Db; logDb: LogDb } {
     db: openDatabase(':memory:').$client.serialize(),
     logDb: openLogDatabase(':memory:').$client.serialize(),
   }
-  return {
-    db: drizzle(copyOf(template.db), { schema, casing: 'snake_case' }),
-    logDb: drizzle(copyOf(template.logDb), { schema: logSchema, casing: 'snake_case' }),
-  }
+  return openCopies(template)
 }
+
+const openCopies = (files: { db: Uint8Array; logDb: Uint8Array }) => ({
+  db: drizzle(copyOf(files.db), { schema, casing: 'snake_case' }),
+  logDb: drizzle(copyOf(files.logDb), { schema: logSchema, casing: 'snake_case' }),
+})
+
+/** As they are on the disk at this moment. */
+export const copiesOf = ({ db, logDb }: { db: Db; logDb: LogDb }) =>
+  openCopies({ db: db.$client.serialize(), logDb: logDb.$client.serialize() })
 
 function copyOf(template: Uint8Array) {
   // the constructor takes what was serialized, as `Database.deserialize` does, which makes no subclass

@@ -6,7 +6,7 @@ import { spaceOf } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Route } from '../../platform/route-to.ts'
 import type { JoinCheck } from '../../servers/join-check.ts'
-import { whyApart, whyOtherMachine, whyUnfit } from '../../servers/judge.ts'
+import { isManagedAt, whyApart, whyOtherMachine, whyUnfit } from '../../servers/judge.ts'
 import { blocked, judgeDisk } from '../judge.ts'
 import type { Judged } from '../judge.ts'
 import type { Layout } from '../layout.ts'
@@ -115,7 +115,9 @@ export function judgeTogether({ engine, check, route, hasBegun, silent }: Togeth
   const why = [whyApart(new Date(check.time)), whyOtherMachine(arch, check.arch)].flatMap(
     (reason) => reason ?? [],
   )
-  const isElsewhere = engine.state.isMember && !check.hasJoined && !hasBegun
+  const { isMember } = engine.state
+  const isLeft = hasBegun || isManagedAt(check.cluster, engine.state)
+  const isElsewhere = isMember && !check.hasJoined && !isLeft
   return [
     ok('Davit', `knows this server as ${check.name}, and is at ${check.cluster}`),
     ...why.map((reason) =>
