@@ -13,7 +13,7 @@ for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
 }
 
 const { ends, runOrder, runStory } = await import('./order.ts')
-const { runServerOrder } = await import('./server-orders.ts')
+const { runServerOrder, runServerStory, serverStories } = await import('./server-orders.ts')
 const { stories } = await import('./stories.ts')
 
 const options = Object.fromEntries(
@@ -25,7 +25,7 @@ const without = options.without ? options.without.split(',').map(Number) : []
 const isTold = 'trace' in options
 let [orders, bad] = [0, 0]
 
-if ('kills' in options) await runStories()
+if ('kills' in options) await ('servers' in options ? runServerStories() : runStories())
 else if ('servers' in options)
   await runServers(Number(options.seed ?? 1), Number(options.count ?? 1))
 else
@@ -76,6 +76,22 @@ async function runStories() {
         if (at && (call !== Number(at) || how !== asked)) continue
         const outcome = await runStory(story, { call, how }, { hasEdge: 'edge' in options })
         tell(`--kills='${title}:${call}:${how}'`, outcome, { more: '', isWhole: Boolean(at) })
+      }
+  }
+}
+
+/** Davit is killed at every call of what is done to an app on several servers. */
+async function runServerStories() {
+  const [only, at, done] = options.kills?.split(':') ?? []
+  for (const title of Object.keys(serverStories) as (keyof typeof serverStories)[]) {
+    if (only && only !== title) continue
+    const { calls } = await runServerStory(title, null)
+    for (let call = 0; call <= calls; call++)
+      for (const isDone of [true, false]) {
+        if (at && (call !== Number(at) || String(isDone) !== done)) continue
+        const outcome = await runServerStory(title, { call, isDone })
+        const name = `--servers --kills='${title}:${call}:${isDone}'`
+        tell(name, outcome, { more: '', isWhole: Boolean(at) })
       }
   }
 }

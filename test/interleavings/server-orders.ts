@@ -24,6 +24,26 @@ export async function runServerOrder(seed: number) {
   return { faults, trace: order.schedule.trace, journal: world.journal, actions: order.names }
 }
 
+/** What an admin or a user does to the app and its servers, for kills at each call that it takes. */
+export const serverStories = {
+  'a drain': (order: ServerOrder) => order.act(order.others[0]!, 'drain'),
+  'a deployment': (order: ServerOrder) => order.deploy(),
+  async 'a deployment to another server'(order: ServerOrder) {
+    await order.put({ placement: { server: order.others[1]!.id } })
+    await order.deploy()
+  },
+}
+
+/** Davit is killed after so many calls, or never; how many there were. */
+export async function runServerStory(
+  title: keyof typeof serverStories,
+  kill: { call: number; isDone: boolean } | null,
+) {
+  const order = await ServerOrder.begin(1)
+  const { faults, calls } = await order.tell(serverStories[title], kill)
+  return { faults, calls, trace: order.schedule.trace, journal: world.journal }
+}
+
 class ServerOrder {
   readonly names: string[] = []
   readonly schedule: Schedule
@@ -64,11 +84,36 @@ class ServerOrder {
     order.#watchStops()
     await order.#rest()
     const placement = { labels: { zone: 'away' }, spread: 'servers' }
-    await order.#put({ placement, watchSeconds: 0, processes: [{ name: 'web', replicas }] })
-    await order.#deploy()
+    await order.put({ placement, watchSeconds: 0, processes: [{ name: 'web', replicas }] })
+    await order.deploy()
     await order.#rest()
     schedule.weather = { ...calm, choice: chance.pick(['any', 'newest', 'oldest']), haste: 0.05 }
     return order
+  }
+
+  get others() {
+    return this.#fleet.others
+  }
+
+  async tell(
+    act: (order: ServerOrder) => Promise<unknown>,
+    kill: { call: number; isDone: boolean } | null,
+  ) {
+    const { schedule } = this
+    schedule.weather = calm
+    schedule.calls = 0
+    await act(this)
+    const until = world.now + 60_000
+    while ((kill === null || schedule.calls < kill.call) && (await schedule.step({ until })))
+      continue
+    if (kill) {
+      schedule.lastCallsAreDone = kill.isDone
+      this.schedule.say('* kill')
+      await this.#installation.kill()
+    }
+    const { calls } = schedule
+    const faults = (await this.#rest()) ? [] : ['It never comes to rest.']
+    return { faults: [...faults, ...this.#faults()], calls }
   }
 
   async run() {
@@ -85,7 +130,7 @@ class ServerOrder {
     this.schedule.weather = calm
     for (const other of this.#fleet.others) {
       this.#fleet.recover(other)
-      await this.#act(other, 'activate')
+      await this.act(other, 'activate')
     }
     if (!(await this.#rest())) return ['It never comes to rest.', ...this.#faults()]
     const found = this.#faults()
@@ -108,9 +153,9 @@ class ServerOrder {
       },
       ...(['drain', 'activate'] as const).map((verb) => ({
         ...{ name: verb, weight: 2 },
-        run: () => this.#act(this.#chance.pick(this.#fleet.others), verb),
+        run: () => this.act(this.#chance.pick(this.#fleet.others), verb),
       })),
-      { name: 'deploy', weight: 3, run: () => this.#deploy() },
+      { name: 'deploy', weight: 3, run: () => this.deploy() },
       { name: 'restart', weight: 1, run: () => this.#ofApp('restart') },
       { name: 'kill', weight: 3, run: () => this.#installation.kill() },
     ]
@@ -130,17 +175,16 @@ class ServerOrder {
     await world.settle()
   }
 
-  #put(changes: object) {
+  put(changes: object) {
     const { id, project_id } = this.#environment()
     return this.#send('PUT', `/projects/${project_id}/envs/${id}`, changes)
   }
 
-  #deploy = () => this.#send('POST', `/projects/${this.#environment().project_id}/deployments`)
+  deploy = () => this.#send('POST', `/projects/${this.#environment().project_id}/deployments`)
 
   #ofApp = (verb: string) => this.#send('POST', `/envs/${this.#environment().id}/${verb}`)
 
-  #act = ({ id }: OtherServer, verb: string) =>
-    this.#send('POST', `/settings/servers/${id}/${verb}`)
+  act = ({ id }: OtherServer, verb: string) => this.#send('POST', `/settings/servers/${id}/${verb}`)
 
   /** Lets so many milliseconds go by. */
   async #pass(milliseconds: number) {
