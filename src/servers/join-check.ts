@@ -21,8 +21,8 @@ export const joinCheck = componentOf('JoinCheck', () => ({
   publicKey: z.string().regex(/^ssh-ed25519 [A-Za-z0-9+/]+={0,3} davit$/),
   /** Davit’s clock. */
   time,
-  /** Whether connections arrive. */
-  reached: z.object({ ssh: z.boolean(), gossip: z.boolean() }),
+  /** Whether connections arrive; `ssh` is null where it wasn’t tried. */
+  reached: z.object({ ssh: z.boolean().nullable(), gossip: z.boolean() }),
 }))
 
 export type JoinCheck = z.infer<ReturnType<typeof joinCheck>>

@@ -22,6 +22,21 @@ export function reaches(host: string, port: number): Promise<boolean | null> {
   return promise.finally(() => socket.destroy())
 }
 
+/** What is said first there; null when nothing accepts connections. */
+function hear(host: string, port: number) {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  let isOpen = false
+  const end = () => resolve(isOpen ? '' : null)
+  const socket = connect({ host, port, timeout: within })
+  socket
+    .once('connect', () => (isOpen = true))
+    .once('data', (chunk: Buffer) => resolve(chunk.toString('latin1', 0, 32)))
+    .once('timeout', end)
+    .once('error', end)
+    .once('close', end)
+  return promise.finally(() => socket.destroy())
+}
+
 /** The server that asks listens meanwhile, and knows the word when it arrives. */
 async function sendWord(host: string, port: number, word: string) {
   const socket = createSocket('udp4')
@@ -37,14 +52,22 @@ async function sendWord(host: string, port: number, word: string) {
 
 export type Reachable = { address: string; sshPort: number; word: string }
 
-/** Whether connections to a server that joins arrive; whether packets do, it sees itself. */
-export async function reach({ address, sshPort, word }: Reachable) {
-  const [ssh, gossip] = await Promise.all([
-    reaches(address, sshPort),
-    reaches(address, gossipPort),
+/**
+ * Whether connections to a server that joins arrive; whether packets do, it sees itself. Whoever has a code
+ * could name any machine: its ssh is only tried where the address is known to be that of the server, or
+ * where the server says the word itself. Else `ssh` is null.
+ */
+export async function reach(
+  { address, sshPort, word }: Reachable,
+  { isKnown }: { isKnown: boolean },
+) {
+  const [heard] = await Promise.all([
+    hear(address, gossipPort),
     ...[gossipPort, networkPort].map((port) => sendWord(address, port, word)),
   ])
-  return { ssh: ssh === true, gossip: gossip === true }
+  const isThere = isKnown || heard === word
+  const ssh = isThere ? (await reaches(address, sshPort)) === true : null
+  return { isThere, reached: { ssh, gossip: heard !== null } }
 }
 
 /** Listens at a UDP port; resolves with what says whether the word has arrived, or null if the port is taken. */

@@ -6,7 +6,7 @@ import type { TestClient } from '../support/client.ts'
 
 const member = {
   ...{ engineId: 'two', hostname: 'two', isMember: false, isManager: false, nodeId: 'two' },
-  ...{ address: '10.0.0.2', hasOverlay: true, hasLiveRestore: false },
+  ...{ address: '10.0.0.2', managers: [], hasOverlay: true, hasLiveRestore: false },
 }
 
 /** What tests of all routes are built with: a server can join, though there is none. */
@@ -34,7 +34,9 @@ export async function joinAndLeave(call: Call, client: TestClient) {
   await call('POST /settings/servers/:id/activate', { path: `${of}/activate` })
   await call('PUT /settings/servers/:id', { path: of, body: { labels: { zone: 'east' } } })
   await call('DELETE /settings/servers/:id', { path: of })
-  const { code } = await call('POST /settings/servers', { body: { name: 'two' } })
+  const { code } = await call('POST /settings/servers', {
+    body: { name: 'two', address: '10.0.0.2' },
+  })
   const place = { code, address: '10.0.0.2', sshPort: 22, hostKey: key.hostKey }
   await call('POST /auth/join/check', { client, body: { code } })
   const joined = await call('POST /auth/join', { client, body: place })

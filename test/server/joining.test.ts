@@ -135,6 +135,8 @@ test('ssh at a port of apps blocks; another program there is found', async () =>
 
 const address = '127.0.0.77'
 
+const stranger = { isKnown: false }
+
 async function anSshd() {
   const server = createServer((socket) => void socket.end('SSH-2.0-test\r\n'))
   await new Promise<void>((resolve) => void server.listen(0, address, resolve))
@@ -145,13 +147,29 @@ async function anSshd() {
 test('a probe finds open ports open, and names those at which nothing arrives', async () => {
   const sshPort = await anSshd()
   const tried = (ask: Parameters<typeof probe>[1]) => probe({ address, sshPort }, ask)
-  expect(await tried(async (open) => ({ reached: await reach(open) }))).toEqual({
+  expect(await tried((open) => reach(open, stranger))).toEqual({
     ...{ taken: [], silent: [] },
   })
-  const behind = await tried(async (open) => ({ reached: await reach({ ...open, word: 'other' }) }))
+  const behind = await tried((open) => reach({ ...open, word: 'other' }, stranger))
   expect(behind.silent).toEqual(['7946 (UDP)', '4789 (UDP)'])
   const closed = await tried(async () => ({ reached: { ssh: false, gossip: false } }))
   expect(closed.silent).toEqual([`${sshPort} (ssh)`, '7946 (TCP)', '7946 (UDP)', '4789 (UDP)'])
+})
+
+test('ssh is tried only at a known address, or where something says the word', async () => {
+  const sshPort = await anSshd()
+  const word = 'a'.repeat(32)
+  const look = async (isKnown: boolean) =>
+    (await reach({ address, sshPort, word }, { isKnown })).reached
+  expect(await look(false)).toEqual({ ssh: null, gossip: false })
+  expect(await look(true)).toEqual({ ssh: true, gossip: false })
+  let says = 'b'.repeat(32)
+  const there = createServer((socket) => void socket.end(says))
+  await new Promise<void>((resolve) => void there.listen(7946, address, resolve))
+  onTestFinished(() => void there.close())
+  expect(await look(false)).toEqual({ ssh: null, gossip: true })
+  says = word
+  expect(await look(false)).toEqual({ ssh: true, gossip: true })
 })
 
 test('a probe says which port another program has', async () => {
@@ -159,7 +177,7 @@ test('a probe says which port another program has', async () => {
   await new Promise<void>((resolve) => void taken.listen(7946, address, resolve))
   onTestFinished(() => void taken.close())
   const sshPort = await anSshd()
-  const found = await probe({ address, sshPort }, async (open) => ({ reached: await reach(open) }))
+  const found = await probe({ address, sshPort }, (open) => reach(open, stranger))
   expect(found).toEqual({ taken: ['7946 (TCP)'], silent: [] })
 })
 
@@ -204,24 +222,30 @@ test('leaving removes the key, and no data that an earlier Davit left', async ()
 
 const check = {
   ...{ name: 'two', address: null, hasJoined: false, cluster: '10.0.0.1', from: '10.0.0.1' },
-  ...{ mtu: 1500, arch: 'amd64', publicKey: 'ssh-ed25519 AAAA', time: new Date().toISOString() },
+  ...{ mtu: 1500, arch: 'amd64', publicKey: 'ssh-ed25519 AAAA' },
   reached: { ssh: true, gossip: true },
 }
-const engine = { info: { arch: 'amd64' }, state: { isMember: false } }
+const engine = { info: { arch: 'amd64' }, state: { isMember: false, managers: [] as string[] } }
+const memberOf = (...managers: string[]) => ({ ...engine, state: { isMember: true, managers } })
 const route = { address: '10.0.0.2', device: 'eth1', mtu: 1500 }
-const together = { engine, check, route, hasBegun: false, silent: [] }
+const together = { engine, route, hasBegun: false, silent: [] }
 
-test.each<[string, string | null, object]>([
+test.each<[string, string | null, Record<string, object | null>]>([
   ['two servers that agree', null, {}],
   ['a small MTU, which only makes it slower', null, { route: { ...route, mtu: 1450 } }],
-  ['a clock 10 minutes apart', 'server', { check: { ...check, time: new Date(0).toISOString() } }],
-  ['another architecture', 'server', { check: { ...check, arch: 'arm64' } }],
-  ['a swarm of its own', 'swarm', { engine: { ...engine, state: { isMember: true } } }],
-  ['another address than chosen', 'address', { check: { ...check, address: '10.0.0.9' } }],
+  ['a clock 10 minutes apart', 'server', { check: { time: new Date(0).toISOString() } }],
+  ['another architecture', 'server', { check: { arch: 'arm64' } }],
+  ['a swarm of its own', 'swarm', { engine: memberOf('10.0.0.2') }],
+  ['a swarm that was Davit’s', null, { engine: memberOf('10.0.0.1') }],
+  ['a swarm that is not Davit’s alone', 'swarm', { engine: memberOf('10.0.0.1', '10.0.0.7') }],
+  ['another address than chosen', 'address', { check: { address: '10.0.0.9' } }],
   ['no way to Davit’s server', 'address', { route: null }],
   ['ports that swallow everything', 'ports', { silent: [2377] }],
 ])('%s: a finding blocks, or none', (_, what, difference) => {
-  const how = { ...together, ...difference } as unknown as Parameters<typeof judgeTogether>[0]
+  const said = { ...check, time: new Date().toISOString(), ...difference.check }
+  const how = { ...together, ...difference, check: said } as unknown as Parameters<
+    typeof judgeTogether
+  >[0]
   const blocking = judgeTogether(how).filter(({ blocks }) => blocks)
   expect(blocking.map((finding) => finding.what)).toEqual(what ? [what] : [])
 })

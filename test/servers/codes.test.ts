@@ -5,10 +5,11 @@ import type { TestClient } from '../support/client.ts'
 import { twoMachines } from './machines.ts'
 
 /** A code for a second machine, which then joins by it. */
-async function aCode(body: object = {}) {
-  const s = twoMachines()
+async function aCode(body: object = {}, env: Record<string, string> = {}) {
+  const s = twoMachines(env)
   const made = await s.root.post('/settings/servers', {
-    ...{ name: 'two', labels: { zone: 'east' }, roles: ['apps', 'edge'], ...body },
+    ...{ name: 'two', address: '10.0.0.2', labels: { zone: 'east' }, roles: ['apps', 'edge'] },
+    ...body,
   })
   const machine = s.t.logIn('machine@example.com') // its own login means nothing
   const { code } = made.json
@@ -55,7 +56,7 @@ test('a machine joins by the code, with what the admin chose, over ssh with a ke
   const s = await aCode()
   const looked = await s.look()
   expect(looked).toMatchObject({ status: 200, json: { name: 'two', hasJoined: false } })
-  expect(looked.json).toMatchObject({ cluster: '10.0.0.1', address: null })
+  expect(looked.json).toMatchObject({ cluster: '10.0.0.1', address: '10.0.0.2' })
   expect(looked.json.publicKey).toStartWith('ssh-ed25519 ')
   expect(joinCheck().parse(looked.json)).toEqual(looked.json)
   expect(looked.text).not.toContain('PRIVATE')
@@ -163,9 +164,25 @@ test('a join that fails is undone, and its code works again', async () => {
   expect((await s.join()).status).toBe(201)
 })
 
+test('a code without an address is for where its server is, and no way to look elsewhere', async () => {
+  const s = await aCode({ address: null }, { DAVIT_TRUSTED_PROXIES: '127.0.0.1' })
+  const elsewhere = await s.join()
+  expect(elsewhere).toMatchObject({ status: 422, json: { errors: [{ field: 'address' }] } })
+  expect(s.asked).toEqual([])
+  const there = { address: '192.0.2.1', sshPort: 22, word: 'a'.repeat(32) }
+  expect((await s.look({ place: there })).json.reached).toEqual({ ssh: null, gossip: false })
+  const joined = await s.machine.send('/auth/join', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '10.0.0.2' },
+    body: JSON.stringify({ code: s.code, ...place }),
+  })
+  expect(joined.status).toBe(201)
+})
+
 test('a later code for a name replaces the one before', async () => {
   const s = await aCode()
-  const { code } = (await s.root.post('/settings/servers', { name: 'two' })).json
+  const { name, address } = { name: 'two', address: '10.0.0.2' }
+  const { code } = (await s.root.post('/settings/servers', { name, address })).json
   expect((await s.join()).status).toBe(404)
   expect((await calls(s.machine, code).join()).status).toBe(201)
 })
@@ -178,6 +195,8 @@ test('what can’t join is refused before there is a code', async () => {
   expect(same.json.errors).toMatchObject([{ field: 'address' }])
   const builds = await add({ name: 'two', roles: ['builds'] })
   expect(builds.json.errors).toMatchObject([{ field: 'roles' }])
+  const quoted = await add({ name: 'two', labels: { zone: '"east"' } })
+  expect(quoted.json.errors).toMatchObject([{ field: 'labels' }])
   const half = await add({ name: 'two', sshUser: 'davit' })
   expect(half.json.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual([
     ...['address', 'hostKey', 'sshKey'],

@@ -14,7 +14,7 @@ export type Probed = {
   silent: string[]
 }
 
-type Reached = { ssh: boolean; gossip: boolean }
+type Reached = { ssh: boolean | null; gossip: boolean }
 
 /** Listens at the ports of a member of a swarm while Davit tries them. */
 export async function probe(
@@ -23,7 +23,7 @@ export async function probe(
 ): Promise<Probed> {
   const word = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')
   await using open = new AsyncDisposableStack()
-  const tcp = await listen(address)
+  const tcp = await listen(address, word)
   if (tcp) open.defer(() => void tcp.close())
   const ports = [gossipPort, networkPort]
   const udp = await Promise.all(ports.map((port) => awaitWord(address, port, word)))
@@ -37,16 +37,16 @@ export async function probe(
   return {
     taken: [...(tcp ? [] : [isGossip]), ...names.filter((_, at) => !udp[at])],
     silent: [
-      ...(reached.ssh ? [] : [`${sshPort} (ssh)`]),
+      ...(reached.ssh !== false ? [] : [`${sshPort} (ssh)`]),
       ...(tcp && !reached.gossip ? [isGossip] : []),
       ...names.filter((_, at) => udp[at] && !udp[at].hasArrived()),
     ],
   }
 }
 
-/** Null when the port is taken. */
-async function listen(address: string) {
-  const server = createServer((socket) => socket.destroy())
+/** Says the word to who connects, so that Davit knows that it is here. Null when the port is taken. */
+async function listen(address: string, word: string) {
+  const server = createServer((socket) => void socket.on('error', () => {}).end(word))
   try {
     const listening = once(server, 'listening')
     server.listen(gossipPort, address)
