@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { Places } from './places.ts'
+import { firstServer } from '../platform/root.ts'
 import { listHeldPorts } from '../runtime/endpoint-store.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
 
@@ -18,7 +19,9 @@ export function freeHostPort(
   { db, config, docker }: { db: Db; config: Config; docker: Pick<Docker, 'remote'> },
   { publishAddress, isElsewhere }: Places,
 ) {
-  const held = isElsewhere ? listHeldPorts(db) : ownPorts(config)
+  const held = isElsewhere
+    ? listHeldPorts(db)
+    : [...ownPorts(config), ...listHeldPorts(db, firstServer)]
   const taken = new Set([...held, ...listHostPorts(db), ...listServicePorts(db)])
   const count = last - first + 1
   const start = Math.floor(Math.random() * count)
@@ -56,7 +59,7 @@ export function refuseUsedPort(
   }
   if (!docker.remote && ownPorts(config).includes(port))
     throw conflictField('hostPort', `Davit itself uses port ${port}. Choose another one.`)
-  const isFree = !listServicePorts(db).includes(port)
+  const isFree = ![...listServicePorts(db), ...listHeldPorts(db, firstServer)].includes(port)
   if (isFree && (docker.remote || listHostPorts(db).includes(port))) return
   if (isFree && canListen(publishAddress, port)) return
   throw conflictField(

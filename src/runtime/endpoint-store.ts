@@ -1,7 +1,8 @@
 import { and, desc, eq, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
-import { endpoints, instances, servicePorts, services } from '../db/schema.ts'
+import { endpoints, environments, instances, servicePorts, services } from '../db/schema.ts'
+import { firstServer } from '../platform/root.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 
@@ -85,8 +86,11 @@ export const reservePort = (
 ) =>
   db.transaction((tx) => {
     const network = portsOf(serverId)
-    const taken = listValues(tx, servicePorts.port)
-    const held = new Set([...listHeld(tx, network).values().map(portIn), ...taken])
+    const held = new Set([
+      ...listHeld(tx, network).values().map(portIn),
+      ...listValues(tx, servicePorts.port),
+      ...(serverId === firstServer ? listValues(tx, environments.hostPort) : []),
+    ])
     const all = lastPort - firstPort + 1
     const after = portIn(lastAddress(tx, network) ?? `:${firstPort - 1}`) + 1 - firstPort
     for (let tries = 0; tries < all; tries++) {
@@ -98,12 +102,12 @@ export const reservePort = (
     return false
   })
 
-/** Those that are reserved at any server. */
-export const listHeldPorts = (db: Tx) =>
+/** Those that are reserved at a server, or at any. */
+export const listHeldPorts = (db: Tx, serverId = '%') =>
   listValues(
     db,
     endpoints.address,
-    and(like(endpoints.network, portsOf('%')), endpoints.held, isNotNull(endpoints.address)),
+    and(like(endpoints.network, portsOf(serverId)), endpoints.held, isNotNull(endpoints.address)),
   ).map((address) => portIn(address!))
 
 type OnServerRow = { id: string; serverId: string }
