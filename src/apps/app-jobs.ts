@@ -96,9 +96,10 @@ export const appKind =
     const current = getCurrent(deps.db, id)
     const found = current && getDeployed(deps.db, current.id)
     if (!found) return undefined
-    const { ownerId, id: projectId } = found.project
+    const { ownerId, id: projectId, composeFile } = found.project
     const { placement } = found.environment
-    const workload: Workload = { id, kind: 'app', ownerId, projectId, placement }
+    const isWhole = composeFile !== null
+    const workload: Workload = { id, kind: 'app', ownerId, projectId, placement, isWhole }
     let isBegun = false
     let wasUp = false
     const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>

@@ -45,7 +45,9 @@ export async function findResident(
   })
   if (there.some(({ state }) => state === 'stopped'))
     return resident({ why: 'It is stopped.', todo: 'Deploy it: the new version starts elsewhere.' })
-  if (project.composeFile !== null)
+  const isWhole = project.composeFile !== null
+  // its parts move one by one, which only is no harm where none of them serves any more
+  if (isWhole && !deps.engines.isLost({ serverId: server.id }))
     return resident({
       why: 'It is an app of a Compose file, which runs as a whole.',
       todo: 'Deploy it: all of it then runs where its placement allows.',
@@ -57,7 +59,8 @@ export async function findResident(
     return resident(hasData('It has volumes'))
   const names = new Set(there.filter(isWanted).map(({ component }) => component))
   const wanted = components.filter(({ name }) => names.has(name))
-  const workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id } as const
+  const of = { ownerId: project.ownerId, projectId: project.id, isWhole }
+  const workload = { id, kind: 'app', ...of } as const
   const { placement } = environment
   try {
     const beside = { components, serverId: undefined, leaving: server.id }

@@ -41,9 +41,11 @@ export const relocate = (deps: RuntimeDeps, { workload, components, signal }: Re
       const others = live().flatMap((other) =>
         other.component === component.name && !mustLeave(deps, other) ? other.serverId : [],
       )
-      const beside = { components: components!, serverId: undefined, others }
-      const [serverId] = await runtime.place(workload, [component], beside)
-      if (!(await replaceInstance(run, { instance, component, serverId: serverId! }))) throw full()
+      // what runs as a whole goes where its first one went
+      const serverId = live().find((other) => !mustLeave(deps, other))?.serverId
+      const beside = { components: components!, serverId, others }
+      const [next] = await runtime.place(workload, [component], beside)
+      if (!(await replaceInstance(run, { instance, component, serverId: next! }))) throw full()
     }
     await removeReplaced(deps, { workload })
   })

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
+import { findResident } from '../../src/apps/relocation.ts'
+import { insertJob } from '../../src/jobs/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { serverId, storeServers } from '../support/servers.ts'
+import { until } from '../support/until.ts'
 import { aProject, logOf } from './apps.ts'
 
 const second = serverId(2)
@@ -17,15 +20,19 @@ volumes: {data: {}}
 `,
 })
 
-test('a Compose file runs as a whole on one server, and stays where its volumes are', async () => {
+/** A project of a Compose file, beside other servers in a zone. */
+async function placedStack(committed: Files, others = [second]) {
   const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const other = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  other.serverId = second
-  const { t, ada } = withAda(simulatedApp({}, { otherEngines: [fakeDocker(other, atOnce)] }))
-  for (const [id, network] of other.networks) t.engine.networks.set(id, network)
-  Object.assign(other, { networks: t.engine.networks })
-  storeServers(t.db, [{ zone: 'away' }, { zone: 'away' }])
-  const project = await aProject(t, ada, files('1'))
+  const engines = others.map((id, at) => {
+    const engine = new FakeEngine(realClock, { ...nothing, made: 1000 * (at + 1) })
+    engine.serverId = id
+    return engine
+  })
+  const otherEngines = engines.map((engine) => fakeDocker(engine, atOnce))
+  const { t, ada } = withAda(simulatedApp({}, { otherEngines }))
+  for (const engine of engines) Object.assign(engine, { networks: t.engine.networks })
+  storeServers(t.db, [{ zone: 'away' }, ...others.map(() => ({ zone: 'away' }))])
+  const project = await aProject(t, ada, committed)
   await ada.put(`/projects/${project.id}/settings`, {
     ...{ composeFile: 'compose.yaml', composeService: 'worker' },
   })
@@ -36,7 +43,19 @@ test('a Compose file runs as a whole on one server, and stays where its volumes 
     const all = json.live.instances as { process: string; serverId: string; containerId: string }[]
     return Object.fromEntries(all.map((one) => [one.process, [one.serverId, one.containerId]]))
   }
+  return { t, ada, project, path, live, other: engines[0]! }
+}
 
+const stateless: Files = {
+  'compose.yaml': `services:
+  worker: {image: busybox, command: [sleep, '1'], depends_on: [cache, other]}
+  cache: {image: busybox, command: [sleep, '999']}
+  other: {image: busybox, command: [sleep, '999']}
+`,
+}
+
+test('a Compose file runs as a whole on one server, and stays where its volumes are', async () => {
+  const { t, ada, project, path, live, other } = await placedStack(files('1'))
   const first = await project.deploy()
   expect([first.status, await logOf(ada, first)]).toEqual(['running', expect.anything()])
   const { db, web: worker } = await live()
@@ -53,4 +72,24 @@ test('a Compose file runs as a whole on one server, and stays where its volumes 
   const now = await live()
   expect(now.db).toEqual(db!)
   expect([now.web![0], now.web![1] === worker![1]]).toEqual([second, false])
+})
+
+test.each<[string, boolean]>([
+  ['moves as a whole from a server that is lost', true],
+  ['stays on one that is there', false],
+])('without volumes it %s', async (_, isLost) => {
+  const { t, project, live } = await placedStack(stateless, [second, serverId(3)])
+  expect(await project.deploy()).toMatchObject({ status: 'running' })
+  await project.configure({ placement: { labels: { zone: 'away' }, spread: 'servers' } })
+  const { environmentId: id } = project
+  t.engines.setAway({ serverId: second }, isLost)
+  t.engines.setLost({ serverId: second }, isLost)
+  const stays = (await findResident(t.deps, { id: second }, id))!.stays
+  expect(stays).toEqual(isLost ? null : { why: expect.anything(), todo: expect.anything() })
+  if (!isLost) return
+  insertJob(t.db, { id: 'move', kind: 'relocate-app', subjectId: id, ownerId: null })
+  t.jobs.wake()
+  await until(async () => Object.values(await live()).every(([at]) => at !== second))
+  const on = Object.values(await live()).map(([at]) => at)
+  expect([on.length, new Set(on).size]).toEqual([3, 1])
 })
