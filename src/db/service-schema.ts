@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { firstServer } from '../platform/root.ts'
 import { owner, users } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 
@@ -92,13 +93,15 @@ export const givenImages = sqliteTable(
     platform: text().notNull().default(''),
     /** The registry's digest when it was pulled. */
     digest: text().notNull(),
+    /** The one whose Docker has it. */
+    serverId: text().notNull().default(firstServer),
     /** Random, so that no one else can name it. */
     name: text().notNull(),
     /** Set from before the pull until the engine has it only under its own name. */
     publicName: text(),
     createdAt: createdAt(),
   },
-  (t) => [uniqueIndex('given_image_per_owner').on(t.ownerId, t.reference, t.platform)],
+  (t) => [uniqueIndex('given_image_per_owner').on(t.ownerId, t.reference, t.platform, t.serverId)],
 )
 
 /** Images that a registry has served without a login. */

@@ -5,7 +5,7 @@ export type WantedImage = { image: string; platform: string }
 
 export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
 
-/** Counts the builds that use each image, by its public name on the engine. */
+/** Counts the builds that use each image, by server and public name. */
 export class BaseImages {
   readonly #locks = new KeyedLock()
   readonly #inUse = new Map<string, { builds: number; pulled: boolean }>()

@@ -15,6 +15,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import type { ObservedContainers } from '../runtime/observed-containers.ts'
 import type { WatchedTraffic } from '../traffic/watched.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { BuildEngine } from './steps/choose-build-engine.ts'
 import type { Uploads } from './uploads.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -68,8 +69,8 @@ export type Run = Job &
     /** Stores facts about the deployment as soon as they are known. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
-    /** Docker's builder. Asked for once, while the repository is cloned. */
-    frontend: () => ReturnType<RuntimeDeps['docker']['frontend']>
+    /** Chosen once, while the repository is cloned. */
+    buildEngine: () => Promise<BuildEngine>
     /** Waits for a slot before work that needs the machine's memory or processors. */
     takeSlot: () => Promise<void>
     /** Aborted when Davit stops: the next process then does the rest of the undo. */

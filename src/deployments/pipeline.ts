@@ -18,6 +18,7 @@ import { restoredVariables } from './rollback.ts'
 import type { PipelineDeps, Run } from './context.ts'
 import { buildStack } from './stack/build.ts'
 import { build, clone } from './steps/build.ts'
+import { chooseBuildEngine } from './steps/choose-build-engine.ts'
 import { pull } from './steps/pull.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
 import type { ReadyRun } from './steps/deploy.ts'
@@ -55,7 +56,7 @@ export async function runPipeline(
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
-  let frontend: ReturnType<Run['frontend']> | undefined
+  let buildEngine: ReturnType<Run['buildEngine']> | undefined
   const run: Run = {
     ...deps,
     ...job,
@@ -69,7 +70,10 @@ export async function runPipeline(
     save,
     signal,
     shutdown,
-    frontend: () => (frontend ??= deps.docker.frontend({ builder: deps.config.builder, signal })),
+    buildEngine: () =>
+      (buildEngine ??= chooseBuildEngine(deps, {
+        ...{ projectId: project.id, builder: deps.config.builder, log, signal },
+      })),
     takeSlot: () =>
       timed(deps.trace, { kind: 'wait', name: 'for other builds' }, () =>
         work.takeSlot(() => log('Waiting for other builds.')),
@@ -141,7 +145,7 @@ export async function runPipeline(
   }
 
   async function buildFromSource(run: Run) {
-    run.frontend().catch(() => {}) // it takes Docker long, and is reported when it is needed
+    run.buildEngine().catch(() => {}) // it takes Docker long, and is reported when it is needed
     work.lendSlot() // until everything from other servers has arrived
     const snapshot = await stage('cloning', () => clone(run))
     if (!deployment.upload)

@@ -26,13 +26,11 @@ export const sshPort = whole('a port', { min: 1, max: 65_535 })
 /** A form sends nothing for none. */
 const roles = z.preprocess(
   (given) => given ?? [],
-  lines(z.enum(serverRoles, 'must be apps or edge.'), { max: serverRoles.length }).refine(
+  lines(z.enum(serverRoles, 'must be apps, builds or edge.'), { max: serverRoles.length }).refine(
     (all) => new Set(all).size === all.length,
     'can have each only once.',
   ),
 )
-
-export const noBuilds = 'can’t have builds: images are built on Davit’s own server.'
 
 const fields = {
   name: field(
@@ -54,6 +52,7 @@ const fields = {
     isMany: true,
     options: [
       { value: 'apps', label: 'Apps: containers are placed there' },
+      { value: 'builds', label: 'Builds: images are built there' },
       { value: 'edge', label: 'Edge: requests are accepted there' },
     ],
     initial: 'apps',
@@ -73,7 +72,7 @@ export const createForm = z
       code: true,
       isNarrow: true,
     }),
-    roles: fields.roles.refine((all) => !all.includes('builds'), noBuilds).default(['apps']),
+    roles: fields.roles.default(['apps']),
     labels: fields.labels.default({}),
     sshUser: field(
       line('a user', { max: 64 })

@@ -13,7 +13,7 @@ import { userOf } from '../web/user-of.ts'
 import { componentOf, id, time } from '../web/operation.ts'
 import { makeCode } from './codes.ts'
 import type { CodeDeps } from './codes.ts'
-import { changeForm, createForm, noBuilds } from './form.ts'
+import { changeForm, createForm } from './form.ts'
 import { DrainPreview } from './drain-preview.tsx'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
@@ -58,13 +58,12 @@ function setDraining(
 
 type Change = { address: string; roles: string[] }
 
-/** Builds, apps without a placement and Davit itself need all of Davit’s own server. */
+/** Davit, apps without a placement and, while no other server builds, builds need all of Davit’s own. */
 function refuseChange(db: Db, id: string, { address, roles }: Change) {
   if (getServer(db, id)?.address !== address)
     throw invalidField('address', 'can’t be changed. Remove the server, and add it again.')
   if (id === firstServer && roles.length < serverRoles.length)
     throw invalidField('roles', 'of Davit’s own server are apps, builds and edge, and stay.')
-  if (id !== firstServer && roles.includes('builds')) throw invalidField('roles', noBuilds)
 }
 
 const joinCode = componentOf('JoinCode', () => ({

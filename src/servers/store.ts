@@ -2,7 +2,16 @@ import { and, count, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, preparedOnce } from '../db/queries.ts'
-import { environments, instances, projects, servers, services, workloads } from '../db/schema.ts'
+import {
+  environments,
+  givenImages,
+  instances,
+  projects,
+  servers,
+  services,
+  workloads,
+} from '../db/schema.ts'
+import { firstServer } from '../platform/root.ts'
 
 export { serverRoles } from '../db/schema.ts'
 
@@ -66,8 +75,11 @@ export const insertServer = (db: Tx, row: InferInsertModel<typeof servers>) =>
 export const updateServer = (db: Tx, id: string, changes: Partial<Row>) =>
   db.update(servers).set(changes).where(eq(servers.id, id)).run()
 
-export const deleteServer = (db: Tx, id: string) =>
+/** Davit’s own goes with the last other one, and keeps its images. */
+export function deleteServer(db: Tx, id: string) {
+  if (id !== firstServer) db.delete(givenImages).where(eq(givenImages.serverId, id)).run()
   db.delete(servers).where(eq(servers.id, id)).run()
+}
 
 /** Rows of instances stay when their containers were removed. */
 const isOn = (id: string) => and(eq(instances.serverId, id), ne(instances.state, 'removed'))

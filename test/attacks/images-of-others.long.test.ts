@@ -224,7 +224,7 @@ test('a pull with a login waits for builds of others, and they wait for it', asy
   const building = imageLock.share(bob.user.id, signal, () => build.promise)
   const service = made(t, ada, stack(image))
   await until(() => imageLock.waiting === 1)
-  expect(listNamedInPublic(t.db)).toEqual([])
+  expect(listNamedInPublic(t.db, t.docker)).toEqual([])
   build.resolve()
   await building
   expect((await service).status).toBe('running')

@@ -63,7 +63,7 @@ export function onTerminal(process: { cmd: string[]; cwd: string; env: object })
     child,
     type: (keys: string) => child.terminal!.write(keys),
     resize: (columns: number, rows: number) => child.terminal!.resize(columns, rows),
-    shows: (wanted: string) => until(() => text.includes(wanted), 30),
+    shows: (wanted: string) => until(() => text.includes(wanted)),
     get text() {
       return text
     },

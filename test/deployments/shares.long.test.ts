@@ -63,7 +63,7 @@ test('under load a share begins, is promoted, and a later one is taken back: no 
     expect(Object.keys(seen).toSorted()).toEqual(['first', 'second'])
     expect(seen.second).toBeGreaterThan(20)
     expect(seen.second).toBeLessThan(110)
-    await until(() => figuresOf(t.logDb, stored(second.id) as never).after.requests > 20, 20)
+    await until(() => figuresOf(t.logDb, stored(second.id) as never).after.requests > 20)
     const { before, after } = figuresOf(t.logDb, stored(second.id) as never)
     const share = after.requests / (after.requests + before.requests)
     expect(share).toBeGreaterThan(0.1)
@@ -88,7 +88,7 @@ test('a crash of the new version in its share goes back, and no request fails bu
   const { wrong } = await t.visited(host, ['first', 'second'], async () => {
     const headers = { Cookie: 'davit_share=00' }
     await t.get(host, '/cgi-bin/crash', { method: 'POST', headers }).catch(() => {})
-    await until(() => stored(second.id).watch?.end === 'reverted', 30)
+    await until(() => stored(second.id).watch?.end === 'reverted')
     expect(await visits(host, 50)).toEqual({ first: 50 })
   })
   expect(wrong.filter((one) => !/^502|closed|ECONNRESET/.test(one))).toEqual([])
@@ -101,12 +101,12 @@ test('errors of the new version alone count, beside those of the one before', as
   const second = await deploy()
   const isOver = () => stored(second.id).watch?.end !== null
   for (let times = 0; times < 20 && !isOver(); times++) await visits(host, 50, '/cgi-bin/maybe')
-  await until(isOver, 30)
+  await until(isOver)
   expect(stored(second.id)).toMatchObject({
     errorCode: 'errors_after_switch',
     watch: { figures: { before: { errors: 0 } } },
   })
-  await until(() => stored(second.id).watch!.requests.length > 0, 30)
+  await until(() => stored(second.id).watch!.requests.length > 0)
   expect(stored(second.id).watch!.requests).toMatchObject([{ status: 500, path: '/cgi-bin/maybe' }])
 })
 
@@ -129,7 +129,7 @@ test('a share continues after a restart of Davit or of Caddy', async () => {
   const labels = labelFilter(t.instanceId, { kind: 'edge' })
   const [caddy] = await t.docker.listContainers({ labels, all: true })
   await t.docker.restartContainer(caddy!.id)
-  await until(async () => (await t.get(host).catch(() => null))?.ok === true, 30)
+  await until(async () => (await t.get(host).catch(() => null))?.ok === true)
   expect(Object.keys(await visits(host, 100)).toSorted()).toEqual(['first', 'second'])
   expect((await ada.post(`${path(second.id)}/promote`)).status).toBe(200)
   expect(await visits(host, 20)).toEqual({ second: 20 })

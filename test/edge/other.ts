@@ -53,7 +53,7 @@ export async function anOther(
     const none = { listeners: [], authority: null, folder: '/edge', ports }
     others.serve({ ...none, hosts, ...others.tokens, ...more }, { signal })
     const isThere = async (name: string) => (await get(name).catch(() => null))?.ok === true
-    for (const { name } of hosts) await until(() => isThere(name), 30)
+    for (const { name } of hosts) await until(() => isThere(name))
     expect(others.troubles()).toEqual([])
   }
   const get = (host: string, path = '/', init: RequestInit = {}) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
 import { aProject, deployed, finished, logOf } from '../deployments/apps.ts'
+import { updateServer } from '../../src/servers/store.ts'
 import { edgeApp } from '../deployments/edge-app.ts'
 import { pathOf } from '../deployments/events.ts'
 import { made, site } from '../services/instances.ts'
@@ -145,5 +146,23 @@ test('replicas are spread by label, and reach services and apps of other servers
   expect(await t.text('app.test', `/cgi-bin/ask?${host}:80`)).toBe('hello\n')
   await ada.delete(`/projects/${project.id}`, { confirm: 'site' })
   await ada.delete(`/services/${serviceId}`, { confirm: 'thing' })
+  await until(async () => (await s.left()).length === 0)
+}, 200_000)
+
+test('an image is built on the server with the role builds, and runs here', async () => {
+  await using s = await onServers()
+  const { t, ada } = s
+  const builder = others[1]!
+  updateServer(t.db, serverId(3), { roles: ['builds'] })
+  const project = await aProject(t, ada, anAsking('built'), { domains: ['app.test'] })
+  for (const text of ['built', 'again']) {
+    project.repository.commit(anAsking(text))
+    const deployment = await project.deploy()
+    const log = await logOf(ada, deployment)
+    expect([deployment.status, log]).toEqual(['running', expect.stringContaining('server3')])
+    expect(await t.text('app.test')).toBe(text)
+    expect(await builder.hasImage(deployment.image!)).toBe(true)
+  }
+  await ada.delete(`/projects/${project.id}`, { confirm: 'site' })
   await until(async () => (await s.left()).length === 0)
 }, 200_000)

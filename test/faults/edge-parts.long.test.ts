@@ -139,6 +139,6 @@ async function deployDuring(
   await doing
   expect(status).toBeOneOf(['running', 'failed'])
   if (status === 'running') site.live = next
-  await until(() => answers(site.place, { version: site.live }), 30)
+  await until(() => answers(site.place, { version: site.live }))
   await load.allow(site.live)
 }

@@ -68,9 +68,9 @@ const atBad = ({ site }: Scene) => post(site.place, '/bad')
 async function anHourLater(scene: Scene, deployment: Deployment) {
   scene.setClock(3_600_000)
   const left = async () => Date.parse((await shown(scene, deployment)).watchUntil!) - Date.now()
-  await until(async () => (await left()) > 3_600_000, 20)
+  await until(async () => (await left()) > 3_600_000)
   await atBad(scene)
-  await until(async () => (await shown(scene, deployment)).status === 'failed', 20)
+  await until(async () => (await shown(scene, deployment)).status === 'failed')
   scene.setClock(0)
 }
 
@@ -115,7 +115,7 @@ for (const [what, row] of Object.entries(goesBack))
             return
           }
           const told = async () => (await shown(scene, deployment)).watch!.lines.join('\n')
-          await until(async () => (await told()) !== '', 20)
+          await until(async () => (await told()) !== '')
           const own = Number(/ends with (\d+) open/.exec(await told())?.[1] ?? 0)
           const failed = after.failed - before.failed
           expect(failed, `${name}: ${after.reasons.join('; ')}`).toBeLessThanOrEqual(own)
@@ -166,7 +166,7 @@ test(
           const found = await Promise.all(all.map(({ id }) => davit.docker.inspectContainer(id)))
           return found.some((one) => one !== null && one.restartCount > 0)
         }
-        await until(hasCrashed, 30)
+        await until(hasCrashed)
         await isWhole(scene)
         expect((await shown(scene, deployment)).status).toBe('running')
       },

@@ -62,7 +62,7 @@ export function scene({
     until(async () => {
       await clock.pass(0)
       return holds()
-    }, 15)
+    })
   return {
     ...{ t, db, ada, clock, start },
     /** A webhook, unless it says another kind. */

@@ -193,8 +193,6 @@ test('what can’t join is refused before there is a code', async () => {
   expect((await add({ name: 'one' })).json.errors).toMatchObject([{ field: 'name' }])
   const same = await add({ name: 'two', address: '10.0.0.1' })
   expect(same.json.errors).toMatchObject([{ field: 'address' }])
-  const builds = await add({ name: 'two', roles: ['builds'] })
-  expect(builds.json.errors).toMatchObject([{ field: 'roles' }])
   const quoted = await add({ name: 'two', labels: { zone: '"east"' } })
   expect(quoted.json.errors).toMatchObject([{ field: 'labels' }])
   const half = await add({ name: 'two', sshUser: 'davit' })

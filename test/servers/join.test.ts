@@ -101,7 +101,6 @@ test.each<[string, string, (s: ReturnType<typeof twoMachines>) => object | void]
   ['a port beyond all', 'sshPort', () => ({ sshPort: 70_000 })],
   ['labels with quotes', 'labels', () => ({ labels: { zone: '"east"' } })],
   ['no host key', 'hostKey', () => ({ hostKey: 'AAAA' })],
-  ['a role for builds', 'roles', () => ({ roles: ['apps', 'builds'] })],
   ['a role twice', 'roles', () => ({ roles: ['edge', 'edge'] })],
   ['a role that isn’t one', 'roles', () => ({ roles: ['root'] })],
 ])('%s is refused at its field before anything is changed', async (_, name, prepare) => {

@@ -36,12 +36,13 @@ export class Bases implements AsyncDisposable {
       signal,
       onPull: () => log(`Pulling ${wanted.image}`),
     }
-    const pulled = await this.#images.alone(wanted.image, signal, async () => {
+    const name = this.#nameOf(wanted.image)
+    const pulled = await this.#images.alone(name, signal, async () => {
       const pulled = await pullImage(run, asked).catch((error) => {
         throw asBase(error, wanted)
       })
       if (!isPrivate(pulled)) {
-        this.#images.borrow(wanted.image, pulled)
+        this.#images.borrow(name, pulled)
         this.#borrowed.push(wanted.image)
       }
       return pulled
@@ -50,10 +51,16 @@ export class Bases implements AsyncDisposable {
     return pulled
   }
 
+  /** Each server has its own. */
+  #nameOf(image: string) {
+    return `${this.#docker.serverId} ${image}`
+  }
+
   async [Symbol.asyncDispose]() {
     for (const image of this.#borrowed)
-      await this.#images.alone(image, neverAborted(), async () => {
-        if (this.#images.giveBack(image)) await this.#docker.removeImage(image).catch(unlessRefused)
+      await this.#images.alone(this.#nameOf(image), neverAborted(), async () => {
+        if (this.#images.giveBack(this.#nameOf(image)))
+          await this.#docker.removeImage(image).catch(unlessRefused)
       })
   }
 }

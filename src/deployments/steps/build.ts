@@ -10,6 +10,7 @@ import { readDavitFile } from '../../projects/davit-file.ts'
 import { planBuild } from '../../projects/plan-build.ts'
 import { steeringRefusal, steersBuilder } from '../../projects/build-form.ts'
 import { labelsFor, portsLabel } from '../../docker/labels.ts'
+import { copyImage } from '../../runtime/images/copy-image.ts'
 import { buildApart } from '../../runtime/images/pull-image.ts'
 import { explainWritten } from '../explain.ts'
 import { imageNameOf } from '../images.ts'
@@ -99,17 +100,20 @@ export async function buildContext(
     target: string | null
   },
 ) {
-  const { project, deployment, docker, git, config, log, signal } = run
+  const { project, deployment, git, config, log, signal } = run
   const { ownerId } = project
+  const { docker, server } = await run.buildEngine()
+  const there = { ...run, docker }
+  const where = server ? ` on ${server}` : ''
   const without = deployment.noCache ? ', without the build cache' : ''
-  log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${without}`)
+  log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${where}${without}`)
   const machine = await docker.machine({ signal })
-  await using bases = new Bases(run)
+  await using bases = new Bases(there)
   await using remoteFiles = new RemoteFiles(run)
   const given = { context, buildArgs, bases, remoteFiles }
-  const prepared = await prepare(run, given)
+  const prepared = await prepare(there, given)
   await run.takeSlot()
-  await buildApart(run, { ownerId, signal }, async () => {
+  await buildApart(there, { ownerId, signal }, async () => {
     const output = docker.buildImage({
       context: await withOwnFiles(() => git.archive(context, { signal }), {
         prepared,
@@ -144,6 +148,9 @@ export async function buildContext(
         log(`This build isn’t limited in memory and processors, because ${part.why}.`)
     }
   })
+  if (!server) return
+  log(`Copying the image from ${server}`)
+  await copyImage(run, { image: tag, projectId: project.id, from: docker, to: run.docker })
 }
 
 export async function readCode(

@@ -31,9 +31,9 @@ export type Prepared = {
 export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared> {
   const { git, signal } = run
   const { context, buildArgs, bases, remoteFiles } = given
-  const [text, frontend] = await Promise.all([
+  const [text, { frontend }] = await Promise.all([
     git.readDockerfile(context, { signal }),
-    run.frontend(),
+    run.buildEngine(),
   ])
   const reader = { ...frontend, buildArgs }
   const images = await read<typeof inspectDockerfile>(run, 'inspectDockerfile', [text, reader])

@@ -25,8 +25,11 @@ async function deliverMissing(deps: DeliveryDeps, given: Omit<Delivery, 'server'
   const delivery = { ...given, server }
   const pulled = getPulled(deps.db, image)
   if (pulled && (await pullAgain(deps, { delivery, pulled }))) return
-  if (!pulled && isShared(deps, image)) await deliverBuilt(deps, delivery)
-  else await copyImage(deps, delivery)
+  if (!pulled && isShared(deps, image)) return deliverBuilt(deps, delivery)
+  given.log(`Copying the image to ${server}`)
+  const [from] = engines.all
+  const { projectId } = given.workload
+  await copyImage({ ...deps, ...given }, { image, projectId, from, to: engines.of({ serverId }) })
 }
 
 type Again = { delivery: Delivery; pulled: NonNullable<ReturnType<typeof getPulled>> }

@@ -90,7 +90,8 @@ async function pullOrReuse(deps: ImageDeps, asked: PullRequest): Promise<PulledI
   const name = writtenOut(reference)
   const task = { ...asked, reference, name, platform }
 
-  const given = getGivenImage(db, { ownerId, reference: name, platform })
+  const { serverId } = docker
+  const given = getGivenImage(db, { ownerId, reference: name, platform, serverId })
   const kept = given && (await docker.inspectImage(given.name, { signal }))
   const auth = authFor(deps, { ownerId, image: name })
   if (kept && !(asked.isFresh && (await hasMoved(deps, { ...task, given, auth }))))
@@ -181,6 +182,7 @@ async function pullApart(
       ownerId,
       reference: name,
       platform,
+      serverId: docker.serverId,
       digest,
       name: privateName(reference),
       publicName: isHere ? null : source,
@@ -201,7 +203,7 @@ async function pullApart(
 
 /** Removes the names by which other users' builds could find images that were pulled with a login. */
 export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }) {
-  for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
+  for (const { id, publicName, name, createdAt } of listNamedInPublic(db, docker)) {
     if (imageLock.names.isLocked(publicName!)) continue // its pull does it
     await imageLock.names.run(publicName!, neverAborted(), async () => {
       await docker.removeImage(publicName!)

@@ -9,12 +9,13 @@ import {
   releases,
   services,
 } from '../../db/schema.ts'
+import type { OnServer } from '../../docker/index.ts'
 import { deployedImage } from './stack-store.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
-type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
+type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform' | 'serverId'>
 
-export const getGivenImage = (db: Db, { ownerId, reference, platform }: Key) =>
+export const getGivenImage = (db: Db, { ownerId, reference, platform, serverId }: Key) =>
   getRow(
     db,
     givenImages,
@@ -22,6 +23,7 @@ export const getGivenImage = (db: Db, { ownerId, reference, platform }: Key) =>
       eq(givenImages.ownerId, ownerId),
       eq(givenImages.reference, reference),
       eq(givenImages.platform, platform),
+      eq(givenImages.serverId, serverId),
     ),
   )
 
@@ -31,15 +33,24 @@ export const recordGivenImage = (db: Db, values: typeof givenImages.$inferInsert
     .insert(givenImages)
     .values(values)
     .onConflictDoUpdate({
-      target: [givenImages.ownerId, givenImages.reference, givenImages.platform],
+      target: [
+        givenImages.ownerId,
+        givenImages.reference,
+        givenImages.platform,
+        givenImages.serverId,
+      ],
       set: { digest: values.digest, publicName: values.publicName ?? null, createdAt: new Date() },
     })
     .returning()
     .get()
 
-/** The engine may still have these under their public name. */
-export const listNamedInPublic = (db: Db) =>
-  listRows(db, givenImages, isNotNull(givenImages.publicName))
+/** Its Docker may still have these under their public name. */
+export const listNamedInPublic = (db: Db, { serverId }: OnServer) =>
+  listRows(
+    db,
+    givenImages,
+    and(eq(givenImages.serverId, serverId), isNotNull(givenImages.publicName)),
+  )
 
 export const forgetPublicName = (db: Db, id: string) =>
   db.update(givenImages).set({ publicName: null }).where(eq(givenImages.id, id)).run()
