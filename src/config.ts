@@ -6,6 +6,7 @@ import { canonicalHost, isLocalhost, refusedHost } from './platform/hosts.ts'
 import { releaseKey } from './platform/root.ts'
 import {
   cidrList,
+  flag,
   hostList,
   imageName,
   isPlainUrl,
@@ -70,13 +71,12 @@ const settings = z.object({
   DAVIT_CLUSTER_ADDRESS: z.ipv4('must be an IPv4 address').optional(),
   /** A registry by which built images reach other servers, such as registry.example.com/davit. */
   DAVIT_REGISTRY: repositoryPrefix.optional(),
+  /** 1 encrypts what containers of different servers send each other. */
+  DAVIT_OVERLAY_ENCRYPTED: flag,
   /** Private hosts (names, addresses, CIDRs) that Davit itself may connect to. */
   DAVIT_ALLOW_HOSTS: hostList,
   /** 1 allows file:// and plain paths as repositories: for trials and tests. */
-  DAVIT_ALLOW_LOCAL_REPOS: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('0')
-    .transform((flag) => flag === '1'),
+  DAVIT_ALLOW_LOCAL_REPOS: flag,
   /**
    * The address of this host on which ports of apps are published. Those of members stay on
    * 127.0.0.2 if they would share a host with the panel and that isn't on HTTPS.
@@ -216,6 +216,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     networkPool: set.DAVIT_NETWORK_POOL,
     clusterAddress: set.DAVIT_CLUSTER_ADDRESS ?? null,
     registry: set.DAVIT_REGISTRY ?? null,
+    overlayEncrypted: set.DAVIT_OVERLAY_ENCRYPTED,
     allowHosts: set.DAVIT_ALLOW_HOSTS,
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,

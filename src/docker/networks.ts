@@ -9,6 +9,7 @@ type Listed = {
   Name: string
   Driver: string
   Labels: Record<string, string> | null
+  Options: Record<string, string> | null
   IPAM: { Config: { Subnet?: string; Gateway?: string }[] | null } | null
 }
 
@@ -23,6 +24,8 @@ export async function listNetworks(
     name: network.Name,
     driver: network.Driver,
     labels: network.Labels ?? {},
+    /** An overlay between servers. */
+    isEncrypted: 'encrypted' in (network.Options ?? {}),
     /** In CIDR notation. */
     subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
   }))
@@ -71,6 +74,7 @@ export async function createNetwork(
     subnet,
     labels = {},
     isOverlay = false,
+    isEncrypted = false,
     signal,
   }: {
     name: string
@@ -78,13 +82,15 @@ export async function createNetwork(
     labels?: Record<string, string>
     /** Of a swarm that this engine manages. */
     isOverlay?: boolean
+    /** Between the members of the swarm, by IPsec; only of an overlay. */
+    isEncrypted?: boolean
   } & Abortable,
 ): Promise<string> {
   const { Id } = await engine.request<{ Id: string }>('POST', '/networks/create', {
     body: {
       Name: name,
       Driver: isOverlay ? 'overlay' : 'bridge',
-      ...(isOverlay && { Attachable: true }),
+      ...(isOverlay && { Attachable: true, ...(isEncrypted && { Options: { encrypted: '' } }) }),
       // without it older engines create a second network of the same name
       CheckDuplicate: true,
       Labels: labels,

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { connectDocker } from '../docker/index.ts'
 import type { Docker, EngineInfo } from '../docker/index.ts'
-import { labelsFor } from '../docker/labels.ts'
+import { labelFilter, labelsFor } from '../docker/labels.ts'
 import { image as edgeImage } from '../edge/container.ts'
 import { leastFree } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
@@ -54,6 +54,9 @@ export async function checkServers(
     ...judgeVersions([{ server: own, info }, ...asked]),
     ...(await runCheck('swarm', () => checkSwarm(docker, others))),
     ...checkMtu(config.clusterAddress),
+    ...(config.overlayEncrypted
+      ? await runCheck('encryption', () => checkEncryption(docker, opened.instanceId))
+      : []),
   ]
 }
 
@@ -179,6 +182,19 @@ function judgeAuthority({ root, lasts }: { root: string; lasts: number }) {
   return ends.getTime() - Date.now() > 90 * day
     ? ok('certificates', is)
     : wrong('certificates', is, 'Run `docker swarm ca --rotate` on this server.')
+}
+
+/** A network stays as it was created, before the setting, too. */
+async function checkEncryption(docker: Docker, instanceId: string) {
+  const labels = labelFilter(instanceId)
+  const all = await docker.listNetworks({ labels, signal: AbortSignal.timeout(timeoutMs) })
+  const overlays = all.filter(({ driver }) => driver === 'overlay')
+  const plain = overlays.filter(({ isEncrypted }) => !isEncrypted)
+  if (plain.length === 0) return [ok('encryption', 'all networks across servers are encrypted')]
+  const is = `not of these networks across servers: ${plain.map(({ name }) => name).join(', ')}`
+  return [
+    wrong('encryption', is, 'Stop what is on each, remove it by `docker network rm`, and deploy.'),
+  ]
 }
 
 /** A member renews its certificate by itself, but not while it is away. */

@@ -77,6 +77,11 @@ export const repositoryPrefix = z
     'must be a registry and the beginning of its repositories, such as registry.example.com/davit',
   )
 
+export const flag = z
+  .enum(['0', '1'], 'must be 0 or 1')
+  .default('0')
+  .transform((text) => text === '1')
+
 const aPool = 'must be an IPv4 network such as 10.201.0.0/16'
 
 export const networkPool = z

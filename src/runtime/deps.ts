@@ -19,7 +19,10 @@ export type RuntimeDeps = {
   runtime: Runtime
   serverList: ServerList
   secrets: Secrets
-  config: Pick<Config, 'networkPool' | 'settleTime' | 'registry' | 'allowHosts'>
+  config: Pick<
+    Config,
+    'networkPool' | 'overlayEncrypted' | 'settleTime' | 'registry' | 'allowHosts'
+  >
   edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained' | 'others'>
   observed: Pick<ObservedContainers, 'inspect' | 'inspectAt' | 'condition'>
   routing: Routing

@@ -184,6 +184,7 @@ function ensureNetworkOf(
     networkPool: config.networkPool,
     name: isOverlay ? overlayOf(networkNameOf(workload)) : networkNameOf(workload),
     isOverlay,
+    isEncrypted: isOverlay && config.overlayEncrypted,
     filter: labelFilter(instanceId, of),
     labels: labelsFor({ instanceId, kind, ownerId, ...of }),
     signal,

@@ -19,6 +19,8 @@ export type NetworkSpec = {
   labels: Record<string, string>
   /** True to span all servers, which needs a swarm. */
   isOverlay?: boolean
+  /** Of an overlay, when it is created: between servers. */
+  isEncrypted?: boolean
   signal: AbortSignal
 }
 
@@ -48,7 +50,7 @@ async function findOne(
 
 async function makeNetwork(deps: NetworkDeps, wanted: NetworkSpec) {
   const { docker, engines, config } = deps
-  const { name, labels, isOverlay = false, signal } = wanted
+  const { name, labels, isOverlay = false, isEncrypted = false, signal } = wanted
   const refused: string[] = [] // a network being created isn't listed yet
   for (;;) {
     const { found } =
@@ -58,7 +60,7 @@ async function makeNetwork(deps: NetworkDeps, wanted: NetworkSpec) {
     const used = [...found, ...refused]
     const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
     try {
-      return await docker.createNetwork({ name, subnet, labels, isOverlay })
+      return await docker.createNetwork({ name, subnet, labels, isOverlay, isEncrypted })
     } catch (error) {
       if (await findOne(deps, wanted)) return
       if (!isSubnetTaken(error) || refused.push(subnet) === maxTries) throw error

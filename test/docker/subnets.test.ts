@@ -33,7 +33,9 @@ test('a network gets the subnet asked for, and occupies it', async () => {
   const found = await docker.listNetworks({
     labels: Object.entries(labels).map((l) => l.join('=')),
   })
-  expect(found).toEqual([{ id, name: network, driver: 'bridge', labels, subnets: [subnet] }])
+  expect(found).toEqual([
+    { id, name: network, driver: 'bridge', labels, isEncrypted: false, subnets: [subnet] },
+  ])
   const clash = await docker.createNetwork({ name: name(), subnet, labels }).catch((error) => error)
   expect(isSubnetTaken(clash)).toBe(true)
   expect(await docker.createNetwork({ name: network, labels }).catch((e) => e.status)).toBe(409)

@@ -24,7 +24,7 @@ type Info = Awaited<ReturnType<Docker['info']>>
 type Fake = { info?: Partial<Info>; space?: typeof space | null; isAway?: boolean }
 
 /** Davit’s data with two servers, whose engines say what a test decides. */
-function two() {
+function two(env: Record<string, string> = {}) {
   const dataDir = aFolder()
   const secrets = openSecrets({ dataDir, secretKey: null })
   const db = openDatabase(join(dataDir, 'davit.db'))
@@ -32,9 +32,9 @@ function two() {
   storeServers(db, [{}, {}])
   const privateKey = secrets.seal('a key', `server ${serverId(2)} key`)
   updateServer(db, serverId(2), { ssh: 'ssh://davit@198.51.100.2:22', hostKey: 'AAAA', privateKey })
-  const own: Fake & { nodes: object[]; isManager: boolean; calls: number } = {
+  const own: Fake & { nodes: object[]; networks: object[]; isManager: boolean; calls: number } = {
     ...{ nodes: [manager, node].map((one, at) => ({ ...one, id: `node${at + 1}` })) },
-    ...{ isManager: true, calls: 0 },
+    ...{ networks: [], isManager: true, calls: 0 },
   }
   const other: Fake = {}
   const engineOf = (fake: Fake): Partial<Docker> => ({
@@ -49,11 +49,12 @@ function two() {
   const swarm = {
     swarmState: async () => ({ isManager: own.isManager }),
     listNodes: async () => own.nodes,
+    listNetworks: async () => own.networks,
     swarmCertificates: async () => ({ lasts: 90 * day, root: loopback.cert }),
   }
   const docker = { ...engineOf(own), ...swarm } as unknown as Docker
   const connect = () => engineOf(other) as Docker
-  const config = parseConfig({ DAVIT_DATA_DIR: dataDir })
+  const config = parseConfig({ DAVIT_DATA_DIR: dataDir, ...env })
   const find = () => checkServers(config, docker, { connect })
   return { ...{ db, own, other, find }, wrong: async () => namesOf(await find()) }
 }
@@ -135,4 +136,16 @@ test('faults across servers count only where there are several, and are document
     const row = page.split('\n').find((line) => line.includes(source))
     expect(row ?? source).toContain(` ${fixedIn} `)
   }
+})
+
+test('networks that were made before encryption was set are named', async () => {
+  const t = two({ DAVIT_OVERLAY_ENCRYPTED: '1' })
+  const [bridge, overlay] = [{ driver: 'bridge' }, { driver: 'overlay' }]
+  t.own.networks = [
+    { ...bridge, isEncrypted: false },
+    { ...overlay, isEncrypted: true },
+  ]
+  expect(await t.wrong()).toEqual([])
+  t.own.networks.push({ ...overlay, name: 'davit-1-swarm', isEncrypted: false })
+  expect(await t.wrong()).toEqual(['encryption'])
 })

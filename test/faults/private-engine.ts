@@ -28,7 +28,7 @@ type Options = {
 
 type Machine = Awaited<ReturnType<typeof aHost>>
 
-const patience = 30_000 // ms
+const patience = 100_000 // ms
 
 /**
  * An engine that a test may stop, freeze and fill: with a network, processes and a disk of its own,

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { liveOf } from '../../src/apps/live.ts'
 import type { LiveInstance } from '../../src/apps/live.ts'
 import { EngineError } from '../../src/docker/index.ts'
-import type { Placement } from '../../src/db/schema.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import {
   listHeld,
@@ -23,40 +22,13 @@ import {
 } from '../../src/runtime/store.ts'
 import { networkNameOf, overlayOf } from '../../src/runtime/workload.ts'
 import { updateServer } from '../../src/servers/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import type { FakeContainer } from '../interleavings/engine/state.ts'
-import { serverId, storeServers } from '../support/servers.ts'
-import { aComponent, aWorkload, broken } from './workload.ts'
+import { serverId } from '../support/servers.ts'
+import { twoServers } from './two-servers.ts'
+import { broken } from './workload.ts'
 
 const second = serverId(2)
-const image = 'davit/site:one'
-
-/** Two servers whose overlays are the same network, and an image that only the first one has. */
-async function twoServers() {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  engine.serverId = second
-  let copies = 0
-  const docker = fakeDocker(engine, atOnce)
-  const { loadImage } = docker
-  docker.loadImage = (...args) => {
-    copies++
-    return loadImage(...args)
-  }
-  const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
-  storeServers(s.db, [{}, {}])
-  for (const [id, network] of engine.networks) s.engine.networks.set(id, network)
-  Object.assign(engine, { networks: s.engine.networks })
-  s.engine.addImage({ tags: [image], command: ['sleep', '99'] })
-  const web = (version: string, replicas = 1) => {
-    const made = aComponent(version, { replicas })
-    return [{ ...made, options: { ...made.options, image } }]
-  }
-  const place = (placement: Placement | null) => Object.assign(s.workload, { placement })
-  return { ...s, otherDocker: docker, other: engine, copies: () => copies, web, place }
-}
 
 const networksOf = (engine: FakeEngine) =>
   engine.containers
@@ -90,6 +62,24 @@ test('a container of another server has its image, and an overlay that others ar
   await removeFromEngine(s.deps, { kind: 'app', projectId: workload.projectId, volumes: false })
   expect([s.engine.containers.size, s.other.containers.size]).toEqual([0, 0])
   expect(await s.docker.listNetworks({ labels: [`davit.instance=${s.instanceId}`] })).toEqual([])
+})
+
+test('only networks across servers are encrypted, once that is set', async () => {
+  const s = await twoServers()
+  Object.assign(s.deps.config, { overlayEncrypted: true })
+  const made: [string, boolean | undefined][] = []
+  s.faults.createNetwork = (asked) => {
+    made.push([asked.name, asked.isEncrypted])
+    return s.docker.createNetwork(asked)
+  }
+  await s.roll('here', { components: s.web('here') })
+  s.place({ server: second })
+  await s.roll('there', { components: s.web('there') })
+  const name = networkNameOf(s.workload)
+  expect(made).toEqual([
+    [name, false],
+    [overlayOf(name), true],
+  ])
 })
 
 test('two starts elsewhere attach what is here at once, but for what goes meanwhile', async () => {

@@ -249,3 +249,12 @@ test.each<[string, string | null, Record<string, object | null>]>([
   const blocking = judgeTogether(how).filter(({ blocks }) => blocks)
   expect(blocking.map((finding) => finding.what)).toEqual(what ? [what] : [])
 })
+
+test('encrypted networks of members are let in, and of no one else', async () => {
+  const { know, call, chain } = await aFirewall()
+  know(['10.0.0.1'])
+  call('apply')
+  expect(chain('DAVIT-INPUT').filter((rule) => rule.includes('-p esp'))).toEqual([
+    '-A DAVIT-INPUT -s 10.0.0.1/32 -d 10.0.0.2/32 -p esp -j ACCEPT',
+  ])
+})

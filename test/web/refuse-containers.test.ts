@@ -12,7 +12,7 @@ const statusFrom = (t: TestApp, address: string, headers: object = {}) =>
 /** With an engine whose default bridge has that subnet. */
 function withBridge(subnets: string[], env: Record<string, string> = {}) {
   const t = testApp(env)
-  const network = { id: 'b', driver: 'bridge', labels: {}, internal: false }
+  const network = { id: 'b', driver: 'bridge', labels: {}, isEncrypted: false }
   t.faults.listNetworks = async () => [
     { ...network, name: 'bridge', subnets },
     { ...network, name: 'someone-elses', subnets: ['198.18.0.0/16'] },

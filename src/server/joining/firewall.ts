@@ -49,6 +49,7 @@ rules() {
   for member in $1; do
     echo "-A DAVIT-INPUT -s $member -d ${address} -p tcp --dport 7946 -j ACCEPT"
     echo "-A DAVIT-INPUT -s $member -d ${address} -p udp -m multiport --dports 4789,7946 -j ACCEPT"
+    echo "-A DAVIT-INPUT -s $member -d ${address} -p esp -j ACCEPT"
   done
   echo '-A DAVIT-INPUT -p tcp -m conntrack --ctstate ESTABLISHED,RELATED -j RETURN'
   echo '-A DAVIT-INPUT -d ${address} -p udp --dport 4789 -g DAVIT-MEMBERS'

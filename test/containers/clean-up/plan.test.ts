@@ -201,7 +201,7 @@ describe('a container', () => {
 const ours = (labels: Record<string, string>) => ({ 'davit.instance': 'me', ...labels })
 
 describe('a network', () => {
-  const network = { id: 'n', name: 'net', driver: 'bridge', internal: false, subnets: [] }
+  const network = { id: 'n', name: 'net', driver: 'bridge', isEncrypted: false, subnets: [] }
   const cases: [string, Record<string, string>, Partial<typeof network>, string][] = [
     ['of a project', ours({ 'davit.project': 'p' }), {}, 'stays: it is the network of site'],
     ['of a project that is gone', ours({ 'davit.project': 'gone' }), {}, 'goes: its project'],

@@ -135,6 +135,7 @@ export function fakeDocker(
             name,
             driver: 'bridge',
             labels,
+            isEncrypted: false,
             subnets: [subnet],
           })),
       ),
