@@ -158,7 +158,7 @@ test('an image is built on the server with the role builds, and runs here', asyn
   for (const text of ['built', 'again']) {
     project.repository.commit(anAsking(text))
     const deployment = await project.deploy()
-    const log = await logOf(ada, deployment)
+    const log = (await logOf(ada, deployment)).join('\n')
     expect([deployment.status, log]).toEqual(['running', expect.stringContaining('server3')])
     expect(await t.text('app.test')).toBe(text)
     expect(await builder.hasImage(deployment.image!)).toBe(true)
