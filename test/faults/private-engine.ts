@@ -66,6 +66,11 @@ export async function startPrivateEngine({
     const pid = (await Bun.file(pidFile).text()).trim()
     await must([...host.inside, 'kill', '-s', name, pid], 'signal the engine')
   }
+  /** The one that waits for the engine stops with a frozen one, and would not see its end. */
+  const ended = () => {
+    process!.kill('SIGCONT')
+    return process!.exited
+  }
   const answers = async () => {
     const asked = { unix: socket, signal: AbortSignal.timeout(2000) }
     return (await fetch('http://localhost/_ping', asked).catch(() => null))?.ok ?? false
@@ -109,13 +114,13 @@ export async function startPrivateEngine({
     /** Ends it, in good order or not; resolves when it is gone. */
     async stop(name: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
       await signal(name.slice(3))
-      await process!.exited
+      await ended()
     },
 
     /** The power goes: each process and network of its machine is gone at once; its disk stays. */
     async crash() {
       await host[Symbol.asyncDispose]()
-      await process!.exited
+      await ended()
     },
 
     /** Starts the machine after a crash, at the same addresses, and the engine. */
