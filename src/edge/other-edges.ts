@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
+import type { Failure } from '../platform/errors.ts'
 import { unlessAborted } from '../platform/pause.ts'
 import { folderInside } from './container.ts'
 import { homeSlot } from './elsewhere.ts'
@@ -17,6 +18,9 @@ export type OtherServer = {
   /** False for one that has no edge, or whose visitors are to leave it. */
   isServing: boolean
 }
+
+/** `outdated` is one that doesn't have what it should, `leaving` one that visitors are to leave. */
+export type EdgeState = 'off' | 'starting' | 'serving' | 'outdated' | 'leaving'
 
 export type OtherEdgesDeps = {
   /** All servers but Davit's own. */
@@ -63,9 +67,9 @@ export class OtherEdges {
   look({ mayServe }: { mayServe: boolean }) {
     const servers = this.#given.list().filter(({ id }) => !this.#ended.has(id))
     const wasOn = this.isOn
-    const isThere = ({ id, isServing }: OtherServer) =>
+    const hasEdge = ({ id, isServing }: OtherServer) =>
       isServing || this.#edges.get(id)?.edge.isThere === true
-    this.isOn = mayServe && servers.some(isThere) && this.#given.home() !== null
+    this.isOn = mayServe && servers.some(hasEdge) && this.#given.home() !== null
     for (const server of servers) {
       const known = this.#edges.get(server.id)
       if (known) known.server = server
@@ -171,9 +175,26 @@ export class OtherEdges {
     return { [Symbol.dispose]: () => void this.#ended.delete(serverId) }
   }
 
+  stateOf(serverId: string): { state: EdgeState; trouble: Failure | null } {
+    const { server, edge } = this.#edges.get(serverId) ?? {}
+    const isThere = edge?.isThere ?? false
+    if (!isThere && !(server?.isServing && this.isOn)) return { state: 'off', trouble: null }
+    const trouble = edge!.trouble
+    if (!server!.isServing) return { state: 'leaving', trouble }
+    return { state: trouble ? 'outdated' : isThere ? 'serving' : 'starting', trouble }
+  }
+
   troubles() {
-    return [...this.#edges.values()].flatMap(({ server: { name }, edge: { trouble } }) =>
-      trouble ? { message: `${name}: ${trouble.message}`, hint: trouble.hint } : [],
+    return [...this.#edges].flatMap(
+      ([
+        id,
+        {
+          server: { name },
+        },
+      ]) => {
+        const { trouble } = this.stateOf(id)
+        return trouble ? { message: `${name}: ${trouble.message}`, hint: trouble.hint } : []
+      },
     )
   }
 

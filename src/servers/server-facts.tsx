@@ -5,6 +5,8 @@ import type { Look } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted, percent } from '../web/units.ts'
 import { Used } from '../web/used.tsx'
+import { EdgeFact } from './server-edge.tsx'
+import type { ServerEdge } from './server-edge.tsx'
 import type { Server } from './store.ts'
 
 /** What its apps and services use: per cent of one processor, and bytes. */
@@ -24,10 +26,12 @@ type Props = {
   }
   use: ServerUse
   disk: DiskSpace | null
+  /** Left out where there is no room for it. */
+  edge?: ServerEdge
 }
 
 /** What a server has and uses. Of one that is away only the former is known. */
-export const ServerFacts = ({ server, use, disk }: Props) => {
+export const ServerFacts = ({ server, use, disk, edge }: Props) => {
   const { state, lastSeenAt, cpus, memoryMb, engine, name, href } = server
   const memory = memoryMb * 2 ** 20
   const cores = counted(cpus, 'core')
@@ -72,6 +76,7 @@ export const ServerFacts = ({ server, use, disk }: Props) => {
         )}
       </Fact>
       <Fact name="Docker">{engine}</Fact>
+      {edge && <EdgeFact {...edge} />}
     </dl>
   )
 }

@@ -1,12 +1,15 @@
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { ButtonLink } from '../web/form.tsx'
 import { counted } from '../web/units.ts'
+import { EdgeNote } from './server-edge.tsx'
+import type { ServerEdge } from './server-edge.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import type { ServerUse } from './server-facts.tsx'
 import type { listUsers, Server } from './store.ts'
 
 type Props = {
   server: Server
+  edge: ServerEdge
   use: ServerUse
   disk: DiskSpace | null
   users: ReturnType<typeof listUsers>
@@ -16,9 +19,10 @@ type Props = {
 const maxShown = 100
 
 /** What a server has and uses, and what runs there. */
-export const ServerDetails = ({ server: { name, ...server }, use, disk, users }: Props) => (
+export const ServerDetails = ({ server: { name, ...server }, edge, use, disk, users }: Props) => (
   <div class="server-details">
-    <ServerFacts {...{ server, use, disk }} />
+    <ServerFacts {...{ server, edge, use, disk }} />
+    <EdgeNote {...edge} />
     <p class="muted">
       Processor and memory are what its apps and services use. The disk is the one with Docker’s
       data, measured every hour.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { serverRoles, servers } from '../db/schema.ts'
+import type { Edge } from '../edge/edge.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
 import { rowJson } from '../resources/json.ts'
@@ -18,12 +19,14 @@ import { DrainPreview } from './drain-preview.tsx'
 import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
+import { edgeOn, edgeStates } from './server-edge.tsx'
 import type { ServerUse } from './server-facts.tsx'
 import { ServerDetails } from './server-page.tsx'
 import { countInstances, getServer, listUsers, stateOf, states, updateServer } from './store.ts'
 
-type Deps = Omit<LeaveDeps, 'config'> &
+type Deps = Omit<LeaveDeps, 'config' | 'edge'> &
   CodeDeps & {
+    edge: Pick<Edge, 'isOn' | 'others' | 'trouble'>
     /** What apps and services use there. */
     useOf: (serverId: string) => ServerUse
   }
@@ -87,6 +90,7 @@ const json = rowJson(
     labels: z.record(z.string(), z.string()),
     /** Containers of apps and services. */
     instances: z.int(),
+    edge: z.enum(edgeStates),
   }),
 )
 
@@ -108,14 +112,16 @@ export const server = resource({
     title: 'One server',
     text: 'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
   },
-  see: ({ db, serverEngines }: Deps, row) => ({
+  see: ({ db, edge, serverEngines }: Deps, row) => ({
     ...row,
+    edge: edgeOn(edge, row.id).state,
     state: stateOf(row),
     instances: countInstances(db, row.id),
     diskFree: serverEngines.disks.get(row.id)?.free ?? null,
   }),
-  below: async ({ db, serverEngines, useOf }, row) => (
+  below: async ({ db, edge, serverEngines, useOf }, row) => (
     <ServerDetails
+      edge={edgeOn(edge, row.id)}
       server={{ ...row, state: stateOf(row) }}
       use={useOf(row.id)}
       disk={serverEngines.disks.get(row.id) ?? null}
@@ -131,6 +137,7 @@ export const server = resource({
     cpus,
     memoryMb,
     labels,
+    roles,
     state,
     isDraining,
     lastSeenAt,
@@ -144,6 +151,7 @@ export const server = resource({
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       id === firstServer && 'Davit runs here',
       id !== firstServer && !nodeId && 'not in this swarm: remove it and add it again',
+      id !== firstServer && `roles: ${roles.join(', ') || 'none'}`,
       address,
       `Docker ${engine}`,
       counted(cpus, 'processor'),

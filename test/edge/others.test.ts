@@ -214,3 +214,31 @@ test('what a removal left that was cut off is removed, also the keys of certific
   await s.look()
   await until(() => s.there.volumes.size === 0)
 })
+
+test('what is known of an edge is said, and nothing of a server that has none', async () => {
+  const s = anInstallation({ quietTime: 100_000 })
+  const state = () => s.others.stateOf('two').state
+  const becomes = (wanted: string) => until(async () => (await s.look(), state() === wanted))
+  const hung = Promise.withResolvers<void>()
+  s.there.hangs = hung.promise
+  s.server.isServing = true
+  await s.edge.sync()
+  expect(state()).toBe('starting')
+  s.there.hangs = null
+  hung.resolve()
+  await becomes('serving')
+  s.there.isAway = true
+  s.edge.route('app', ['172.18.0.9:80'], ['10.0.0.1:20001'])
+  await becomes('outdated')
+  expect(s.others.stateOf('two').trouble).toMatchObject({ message: 'Away.' })
+  s.there.isAway = false
+  s.server.isServing = false
+  await becomes('leaving')
+  s.wanted.hosts = []
+  await becomes('off')
+  s.there.isAway = true
+  s.there.calls.length = 0
+  s.edge.invalidate()
+  await until(async () => (await s.look(), s.there.calls.length > 0))
+  expect([state(), s.others.troubles()]).toEqual(['off', []])
+})

@@ -230,7 +230,8 @@ test('a server ends its edge before it leaves, and volumes of that keep none fro
     ended.push(serverId, ...s.other.calls)
     return { [Symbol.dispose]: () => void ended.push('over') }
   }
-  Object.assign(s.t.edge, { others: { end } })
+  const stateOf = () => ({ state: 'serving', trouble: null })
+  Object.assign(s.t.edge, { others: { end, stateOf } })
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
   expect(ended).toEqual([id, 'join', 'over'])
   expect(s.other.calls).toEqual(['join', 'leave'])

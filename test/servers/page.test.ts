@@ -3,6 +3,7 @@ import { spaceIn } from '../../src/docker/root-space.ts'
 import { lineRows, pack, readBlock } from '../../src/logs/block.ts'
 import { lineHtml, lineJson } from '../../src/logs/log-line.tsx'
 import { originOf } from '../../src/logs/process-store.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { deleteServer, updateServer } from '../../src/servers/store.ts'
 import { serverId } from '../support/servers.ts'
 import { until } from '../support/until.ts'
@@ -45,6 +46,20 @@ test('the page of a server lists its apps with their containers, and what they u
   )
   const meters = [...details.matchAll(/<meter [^>]*value="([^"]+)"/g)]
   expect(meters.map(([, value]) => Number(value))).toEqual([0.25, 0.0625])
+})
+
+test('the page of a server says how its edge is, and so does its JSON', async () => {
+  const f = three()
+  const trouble = new Failure('edge_timeout', 'It is late.', 'Wait.')
+  const stateOf = (id: string) =>
+    id === serverId(2) ? { state: 'outdated', trouble } : { state: 'off', trouble: null }
+  Object.assign(f.deps.edge, { others: { stateOf, doubt() {} } })
+  const page = async (n: number) =>
+    (await f.root.page(`/settings/servers/${serverId(n)}`)).text.split('server-details')[1]!
+  expect(await page(2)).toContain('It is late. Wait.')
+  expect(await page(2)).toContain('<dt>Edge</dt>')
+  expect(await page(3)).not.toContain('Edge')
+  expect([(await f.seen(1)).edge, (await f.seen(2)).edge]).toEqual(['off', 'outdated'])
 })
 
 test('the dashboard has all servers, those that are away first, and links for admins alone', async () => {
