@@ -1,4 +1,4 @@
-import { edgeRoutes, homeRoutes, homeServer } from './elsewhere.ts'
+import { edgeRoutes, homeRoutes, homeServer, lostRoute } from './elsewhere.ts'
 import { keyInLog, logged, loggingOf } from './access-log.ts'
 import { bodyRoutes, refusedBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
@@ -268,8 +268,9 @@ function certifiedToHttps(plan: Plan, { certified }: Home, location: string) {
 }
 
 /** Caddy's own errors; an app's errors are passed through. */
-const errorsOf = (plan: Plan) => ({
+const errorsOf = ({ home, ...plan }: Plan) => ({
   routes: [
+    ...(home ? [lostRoute({ ...plan, home })] : []),
     {
       match: [{ vars: { '{http.error.status_code}': ['502', '504'] } }],
       handle: [pageHandler('unreachable')],

@@ -1,4 +1,5 @@
 import { hasProxies, tokenHeader } from './forwarded.ts'
+import { pageHandler } from './pages.ts'
 import { slotPlaceholders } from './plan.ts'
 import type { Home, Plan } from './plan.ts'
 import { toApp } from './proxy.ts'
@@ -76,6 +77,25 @@ export const homeServer = (plan: Plan & { home: Home }) => {
     routes: [{ handle: [visitor] }, ...toHome(plan, plan.home, true)],
   }
 }
+
+/** For what an edge no longer reaches where it was: only Davit's knows where it is now. Nothing was sent yet. */
+export const lostRoute = (plan: Plan & { home: Home }) => ({
+  match: [
+    {
+      method: ['GET', 'HEAD'],
+      vars_regexp: { '{http.error.message}': { pattern: '^dial tcp ' } },
+      not: [{ vars: { [slotPlaceholders[0]!]: [homeSlot(plan.folder)] } }],
+    },
+  ],
+  handle: [
+    {
+      handler: 'subroute',
+      routes: toHome(plan, plan.home),
+      errors: { routes: [{ handle: [pageHandler('unreachable')] }] },
+    },
+  ],
+  terminal: true,
+})
 
 function toHome(plan: Plan, { address, token }: Home, isTrusting = hasProxies(plan)) {
   const headers = {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readAccessLine } from '../../src/edge/access-log.ts'
 import { folderInside } from '../../src/edge/container.ts'
 import { healthPath, homeSlot } from '../../src/edge/elsewhere.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import { anApp, anOther, hostOf, signal } from './other.ts'
 
@@ -73,6 +74,19 @@ test('no request reaches Davit’s own edge without saying who the visitor is, a
         ...{ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' },
       })
   }
+})
+
+test('what ended where the edge still looks for it is found by Davit’s own edge', async () => {
+  await other.serve([hostOf('far.test')])
+  other.others.route('far-test', [`127.0.0.1:${freePort()}`])
+  await other.others.settled({ signal })
+  const headers = { 'X-Forwarded-For': '6.6.6.6' }
+  expect(await (await other.get('far.test', '/path?query', { headers })).json()).toMatchObject({
+    ...{ url: 'http://far.test/path?query', 'x-forwarded-for': '127.0.0.1' },
+    'davit-edge': other.others.tokens.tokens![0],
+  })
+  // it could have been done twice
+  expect((await other.get('far.test', '/', { method: 'POST', body: 'a' })).status).toBe(502)
 })
 
 test('who checks its health learns first that visitors are to leave; then it goes, with all that it had', async () => {
