@@ -4,6 +4,7 @@ import { unlessAborted } from '../platform/pause.ts'
 import { configurationOf } from './configuration.ts'
 import { certificatesInside, folderInside } from './container.ts'
 import { certificateFile, healthFile } from './elsewhere.ts'
+import { isEngineAway } from './mode.ts'
 import { isUntimed } from './own.ts'
 import { slotCount } from './plan.ts'
 import type { Plan } from './plan.ts'
@@ -107,28 +108,21 @@ export class OtherEdge {
     return (this.#work ??= this.#run(signal))
   }
 
-  async #run(signal: AbortSignal) {
+  /** What its engine doesn't answer in time is asked again at the next look. */
+  async #run(until: AbortSignal) {
+    let late: AbortSignal | null = null
     try {
-      while (this.#isDue && !this.#isClosing && !signal.aborted) {
+      while (this.#isDue && !this.#isClosing && !until.aborted) {
         this.#isDue = false
-        await this.#putRightInTime(signal)
+        late = AbortSignal.timeout(this.#given.lookTime ?? usualLookTime)
+        await this.#putRight(AbortSignal.any([until, late]), until)
       }
       this.#say(null)
     } catch (error) {
-      if (!signal.aborted) this.#say(error)
+      this.#isSure = false
+      if (!until.aborted) this.#say(late?.aborted ? unanswered(error) : error)
     } finally {
       this.#work = null
-    }
-  }
-
-  /** What its engine doesn't answer in time is asked again at the next look. */
-  async #putRightInTime(until: AbortSignal) {
-    const late = AbortSignal.timeout(this.#given.lookTime ?? usualLookTime)
-    try {
-      await this.#putRight(AbortSignal.any([until, late]), until)
-    } catch (error) {
-      this.#isSure = false
-      throw late.aborted ? unanswered(error) : error
     }
   }
 
@@ -278,8 +272,9 @@ export class OtherEdge {
     return { server: this.#given.name }
   }
 
-  /** Logs a problem once, not every few seconds. */
+  /** Logs a problem once, not every few seconds; none of a server that is away and has no edge. */
   #say(error: unknown) {
+    if (isEngineAway(error) && this.#id === null && !this.#given.wanted().isServing) return
     const trouble =
       error === null || error instanceof Failure
         ? error

@@ -185,17 +185,10 @@ export class OtherEdges {
   }
 
   troubles() {
-    return [...this.#edges].flatMap(
-      ([
-        id,
-        {
-          server: { name },
-        },
-      ]) => {
-        const { trouble } = this.stateOf(id)
-        return trouble ? { message: `${name}: ${trouble.message}`, hint: trouble.hint } : []
-      },
-    )
+    return [...this.#edges].flatMap(([id, { server }]) => {
+      const { trouble } = this.stateOf(id)
+      return trouble ? { message: `${server.name}: ${trouble.message}`, hint: trouble.hint } : []
+    })
   }
 
   /** The lines of requests since the last call, by server. */

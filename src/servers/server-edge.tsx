@@ -46,6 +46,6 @@ export const EdgeFact = ({ state }: Pick<ServerEdge, 'state'>) =>
 export const EdgeNote = ({ trouble }: Pick<ServerEdge, 'trouble'>) =>
   trouble && (
     <p class="note pending" role="status">
-      Its edge goes on with what it has: {trouble.message} {trouble.hint}
+      Davit can’t keep its edge up to date: {trouble.message} {trouble.hint}
     </p>
   )

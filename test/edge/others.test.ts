@@ -240,5 +240,5 @@ test('what is known of an edge is said, and nothing of a server that has none', 
   s.there.calls.length = 0
   s.edge.invalidate()
   await until(async () => (await s.look(), s.there.calls.length > 0))
-  expect([state(), s.others.troubles()]).toEqual(['off', []])
+  expect(s.others.stateOf('two')).toEqual({ state: 'off', trouble: null })
 })
