@@ -62,6 +62,7 @@ import { projectMap, mapRoutes } from './map/routes.tsx'
 import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
+import { codeRoutes } from './servers/code-routes.tsx'
 import { serverJoinRoutes } from './servers/join-routes.ts'
 import { server } from './servers/server.tsx'
 import { serviceRoutes } from './services/routes.tsx'
@@ -138,6 +139,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, invite))
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
+  app.route('/', codeRoutes(deps))
   const previewDrain = (server: { id: string }) => previewDrainOf(deps, server)
   const giveUp = (serverId: string) => giveUpServer(deps, serverId)
   const use = (serverId: string) => useOf(deps, listHeldContainers(deps.db, serverId))

@@ -28,6 +28,7 @@ import { operations as runs } from '../runs/json.ts'
 import { freeze } from '../deployments/freezes.tsx'
 import { schedule } from '../schedules/schedule.tsx'
 import { drain } from '../drains/drain.tsx'
+import { codeOperations } from '../servers/code-routes.tsx'
 import { joinOperations } from '../servers/join-routes.ts'
 import { server } from '../servers/server.tsx'
 import { operations as services } from '../services/json.ts'
@@ -54,6 +55,7 @@ const slices: SliceOperations[] = [
     admin,
     operationsOf(invite),
     operationsOf(server),
+    codeOperations,
     joinOperations,
     audit,
     cleanUp,

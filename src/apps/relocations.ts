@@ -85,10 +85,10 @@ export class Relocations {
     const servers = listServers(db)
     const away = new Map(servers.filter(isAway).map((one) => [one.id, one]))
     for (const id of this.#absences.keys()) if (!away.has(id)) this.#absences.delete(id)
-    for (const { of, subject } of listOpenOf(db, [eventOf('')])) {
-      const server = servers.find(({ id }) => eventOf(id) === of)
-      if (server && isAway(server)) continue
-      this.#tell(of!, subject, serverBack({ subject, isRemoved: !server }))
+    for (const { of, subject, kind } of listOpenOf(db, [eventOf(''), 'disk_low '])) {
+      const server = servers.find(({ id }) => of!.endsWith(id))
+      if (server && (kind === 'disk_low' || isAway(server))) continue
+      this.#tell(of!, subject, { ...serverBack({ subject, isRemoved: !server }), kind })
       if (server) journal.info('a server is back', { server: server.name })
     }
     for (const server of away.values()) await this.#lookAt(server, signal)

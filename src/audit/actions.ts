@@ -32,6 +32,7 @@ export const actions = {
   'registry.removed': 'removed the registry',
   'server.added': 'added the server',
   'server.expected': 'made a code for a server',
+  'server.withdrawn': 'withdrew the code for a server',
   'server.changed': 'changed the server',
   'server.drain': 'drained the server',
   'server.activate': 'activated the server',

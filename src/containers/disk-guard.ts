@@ -6,11 +6,13 @@ import type { Docker, UsedContainer } from '../docker/index.ts'
 import { isAlmostFull, leastFree } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { journal, report } from '../platform/journal.ts'
+import { firstServer } from '../platform/root.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { emit } from '../notifications/emit.ts'
 import { diskLow, stoppedForDisk } from '../notifications/texts.ts'
 import { stopContainer } from '../runtime/act.ts'
 import { diskFilled } from '../runtime/crash-count.ts'
+import { nameOf } from '../servers/store.ts'
 import { bytes } from '../web/units.ts'
 import { diskSpace } from './clean-up/disk.ts'
 import { eventPlace, placeContainers } from './place.ts'
@@ -18,7 +20,13 @@ import type { OwnPlace } from './place.ts'
 import { setServiceStopped, setStopReason } from './store.ts'
 import type { StopReason } from './store.ts'
 
-type GuardDeps = { db: Db; docker: Docker; config: Config; instanceId: string }
+type GuardDeps = {
+  db: Db
+  docker: Docker
+  config: Config
+  instanceId: string
+  serverEngines: { disks: ReadonlyMap<string, DiskSpace> }
+}
 
 /** Bytes by container id or volume name. */
 type Sizes = Map<string, number>
@@ -52,8 +60,8 @@ export class DiskGuard {
   readonly #reasons = new Map<string, StopReason>()
   #before: Measured | null = null
   #notBefore = 0
-  /** Null until it was measured. */
-  #isLow: boolean | null = null
+  /** By server, as soon as its disk was measured. */
+  readonly #isLow = new Map<string, boolean>()
   /** Replaced by tests. */
   space: () => Promise<DiskSpace | null>
 
@@ -73,7 +81,9 @@ export class DiskGuard {
 
   async look({ signal }: { signal: AbortSignal }) {
     const space = await this.space()
-    if (space) this.#note(space)
+    if (space) this.#note(firstServer, space)
+    for (const [id, disk] of this.#deps.serverEngines.disks)
+      if (id !== firstServer) this.#note(id, disk)
     if (!space || space.free >= leastFree(space)) {
       this.#before = null
       return
@@ -91,19 +101,18 @@ export class DiskGuard {
     if (largest) await this.#stop(largest, space.free)
   }
 
-  /** Tells admins once when it gets almost full, and when it isn't any more. */
-  #note(space: DiskSpace) {
+  /** Tells admins once when a disk gets almost full, and when it isn't any more. */
+  #note(id: string, space: DiskSpace) {
     const isLow = isAlmostFull(space)
-    if (isLow === this.#isLow) return
-    const of = { ...space, needed: leastFree(space) }
+    if (isLow === this.#isLow.get(id)) return
+    const { db } = this.#deps
+    const server = id === firstServer ? undefined : nameOf(db, id)
+    const news = diskLow({ ...space, needed: leastFree(space) }, { isOver: !isLow, server })
+    const of = id === firstServer ? 'disk_low' : `disk_low ${id}`
     unlessFull(() => {
-      this.#deps.db.transaction((tx) =>
-        emit(tx, {
-          ...{ subject: 'the server', href: '/settings/prune', of: 'disk_low' },
-          ...diskLow(of, { isOver: !isLow }),
-        }),
-      )
-      this.#isLow = isLow
+      const at = { subject: server ?? 'the server', href: '/settings/prune', of }
+      db.transaction((tx) => emit(tx, { ...at, ...news }))
+      this.#isLow.set(id, isLow)
     })
   }
 

@@ -113,15 +113,18 @@ export const troubleEnded = (kind: keyof typeof ended, { subject }: Subject): Ne
   text: ended[kind].text,
 })
 
+/** Of Davit’s own server, unless another one is named. */
 export const diskLow = (
   disk: { free: number; size: number; needed: number },
-  { isOver = false } = {},
+  { isOver = false, server }: { isOver?: boolean; server?: string | undefined } = {},
 ): News => ({
   kind: 'disk_low',
   level: isOver ? 'resolved' : 'failure',
-  title: isOver ? 'The server’s disk has space again' : 'The server’s disk is almost full',
+  title: `${server ? `The disk of the server ${server}` : 'The server’s disk'} ${
+    isOver ? 'has space again' : 'is almost full'
+  }`,
   text: `${bytes(disk.free)} of ${bytes(disk.size)} are free.${
-    isOver ? '' : ` Builds need ${bytes(disk.needed)} to start.`
+    isOver || server ? '' : ` Builds need ${bytes(disk.needed)} to start.`
   }`,
   todo: isOver ? null : 'See what uses it, and remove what isn’t needed, under Settings, Clean-up.',
 })

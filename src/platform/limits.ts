@@ -92,7 +92,7 @@ const said: Record<Limited, string> = {
   targets: 'You have % backup targets, the maximum. Remove one first.',
   channels: 'You have % channels, the maximum. Remove one first.',
   invites: 'You have % open invitations, the maximum. Revoke one first.',
-  joinCodes: 'There are % open codes for servers, the maximum. Wait until some have expired.',
+  joinCodes: 'There are % open codes for servers, the maximum. Withdraw one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',
   freezes: 'This environment has % freezes, the maximum. Remove one first.',

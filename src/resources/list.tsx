@@ -31,6 +31,8 @@ export type Row = {
   acts?: string[]
   /** Can be neither changed nor removed. */
   isKept?: boolean
+  /** False for one that can only be changed. */
+  isRemovable?: boolean
 }
 
 export const past = {
@@ -181,7 +183,7 @@ const ResourceRow = ({
           Edit
         </DialogButton>
       )}
-      {!row.isKept && (
+      {!row.isKept && row.isRemovable !== false && (
         <DeleteButton
           path={`${path}/${row.id}`}
           label={`${remove.verb} ${row.label ?? row.name}`}

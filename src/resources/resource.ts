@@ -107,6 +107,8 @@ export type Resource<
   see?: (deps: Deps, row: Stored) => Seen
   /** By default its name, and since when it is there. */
   row?: (row: Seen, c: Context<Env>) => Omit<Row, 'id'>
+  /** Listed before the rows, such as what is only expected. */
+  before?: (deps: Deps) => Row[]
   /** The view of a single resource; by default the list with only this one. */
   item?: {
     /** A page or dialog, and JSON in addition to the row's. */
@@ -138,7 +140,7 @@ export type Resource<
   }
   change?: {
     /** What of it can be changed, if that isn’t the form that creates one. */
-    form?: () => ZodType
+    form?: (row?: Stored) => ZodType
     submit?: string
     note?: string
     /** Stored values that its form shows in another way. */

@@ -209,6 +209,7 @@ export function resourceRoutes<
     const rows = as.only ? [as.only] : (visible() as Stored[])
     const { items, nextCursor } = pageOf(rows, page)
     const off = create.off?.(deps) ?? null
+    const before = as.only || page.cursor ? [] : (resource.before?.(deps) ?? [])
     const at = pathIn(c)
     const json = () => (as.only ? jsonOf(as.only) : { items: items.map(jsonOf), nextCursor })
     const shownList = {
@@ -220,7 +221,7 @@ export function resourceRoutes<
           empty={off ? { ...resource.empty, text: off } : resource.empty}
           action={!off && newButton(at)}
           note={as.note?.()}
-          rows={items.map((row) => rowOf(c, row))}
+          rows={[...before, ...items.map((row) => rowOf(c, row))]}
           mayChange={!!change}
           remove={{ verb: remove.verb, noun, asks: !!remove.users }}
           isLive={!!parent}
@@ -260,7 +261,7 @@ export function resourceRoutes<
             draft,
             sealed,
             kind,
-            schema: row ? changeForm! : form!,
+            schema: row ? (change!.form?.(row) ?? form!) : form!,
             more: create.more?.(deps, c, row),
           }}
           at={crumb(c)}

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lte, or } from 'drizzle-orm'
 import type { InferInsertModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow } from '../db/queries.ts'
+import { countRows, getRow, listRows } from '../db/queries.ts'
 import { joinCodes, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 
@@ -24,6 +24,16 @@ export const insertCode = (db: Db, row: InferInsertModel<typeof joinCodes>) =>
     refuseMore('joinCodes', countRows(tx, joinCodes, isOpen()))
     return tx.insert(joinCodes).values(row).returning().get()
   })
+
+export const listOpenCodes = (db: Tx) => listRows(db, joinCodes, isOpen())
+
+/** Undefined when there is none, or a server joins or has joined by it. */
+export const withdrawCode = (db: Tx, id: string) =>
+  db
+    .delete(joinCodes)
+    .where(and(eq(joinCodes.id, id), isOpen()))
+    .returning({ name: joinCodes.name })
+    .get()
 
 export const findCode = (db: Tx, codeHash: string) =>
   getRow(db, joinCodes, eq(joinCodes.codeHash, codeHash))

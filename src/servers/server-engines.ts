@@ -55,6 +55,8 @@ export class ServerEngines {
   readonly turn = new Semaphore(1)
   /** The disks with the data of each Docker; missing while unknown. */
   readonly disks = new Map<string, DiskSpace>()
+  /** In the swarm of Davit’s own server. Davit adds none: an admin may have promoted a member. */
+  managers = 0
   readonly #changes = new Hub<true>()
 
   constructor(deps: ServersDeps) {
@@ -147,7 +149,9 @@ export class ServerEngines {
   /** After a restore on another machine, the others aren’t in the swarm of Davit’s own server, if it has one. */
   async #noteSwarm(docker: Docker, signal: AbortSignal) {
     const { db, config } = this.#deps
-    const { hostname, nodeId, isMember } = await docker.swarmState({ signal })
+    const { hostname, nodeId, isMember, isManager } = await docker.swarmState({ signal })
+    const nodes = isManager ? await docker.listNodes({ signal }) : []
+    this.managers = nodes.filter((node) => node.isManager).length
     const [own, ...others] = listServers(db)
     if (own!.nodeId === nodeId || (isMember && !nodeId)) return
     const name = others.some((one) => one.name === hostname) ? own!.name : hostname

@@ -12,6 +12,7 @@ import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
 import { componentOf, id, time } from '../web/operation.ts'
+import { expectedRows } from './code-routes.tsx'
 import { makeCode } from './codes.ts'
 import type { CodeDeps } from './codes.ts'
 import { changeForm, createForm } from './form.ts'
@@ -70,6 +71,8 @@ function refuseChange(db: Db, id: string, { address, roles }: Change) {
 }
 
 const joinCode = componentOf('JoinCode', () => ({
+  /** To withdraw it. */
+  id,
   name: z.string(),
   code: z.string(),
   command: z.string(),
@@ -116,6 +119,7 @@ export const server = resource({
     ...row,
     edge: edgeOn(edge, row.id).state,
     state: stateOf(row),
+    managers: row.id === firstServer ? serverEngines.managers : 0,
     instances: countInstances(db, row.id),
     diskFree: serverEngines.disks.get(row.id)?.free ?? null,
   }),
@@ -128,6 +132,7 @@ export const server = resource({
       users={listUsers(db, row.id)}
     />
   ),
+  before: ({ db }) => expectedRows(db),
   row: ({
     id,
     name,
@@ -140,16 +145,19 @@ export const server = resource({
     roles,
     state,
     isDraining,
+    managers,
     lastSeenAt,
   }) => ({
     name,
     href: `/settings/servers/${id}`,
-    isKept: id === firstServer,
+    isRemovable: id !== firstServer,
     acts: id === firstServer ? [] : [isDraining ? 'activate' : 'drain'],
     tags: [shownState[state]],
     facts: [
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       id === firstServer && 'Davit runs here',
+      managers === 2 &&
+        'the swarm has two managers, and stops when it loses either one: have one or three',
       id !== firstServer && !nodeId && 'not in this swarm: remove it and add it again',
       id !== firstServer && `roles: ${roles.join(', ') || 'none'}`,
       address,
@@ -182,14 +190,14 @@ export const server = resource({
       const isPlain = origin.startsWith('http:')
       const command = `davit join ${origin}${isPlain ? ' --insecure' : ''}`
       const once = { text: code, what: 'the code', says: <HowToJoin command={command} /> }
-      const extra = { name, code, command, expiresAt: row.expiresAt }
+      const extra = { id: row.id, name, code, command, expiresAt: row.expiresAt }
       auditor(deps.db)(c, 'server.expected', { details: { name } })
       return { id: null, name, extra, once }
     },
     details: ({ address }) => ({ address }),
   },
   change: {
-    form: () => changeForm,
+    form: (row) => (row?.id === firstServer ? changeForm.omit({ roles: true }) : changeForm),
     note: ': name, labels and roles. Without the role apps nothing new is placed there, and what runs stays until its next deployment',
     shown: ({ labels }) => ({
       labels: Object.entries(labels).map(([key, value]) => `${key}=${value}`),

@@ -34,6 +34,9 @@ export async function joinAndLeave(call: Call, client: TestClient) {
   await call('POST /settings/servers/:id/activate', { path: `${of}/activate` })
   await call('PUT /settings/servers/:id', { path: of, body: { labels: { zone: 'east' } } })
   await call('DELETE /settings/servers/:id', { path: of })
+  const withdrawn = await call('POST /settings/servers', { body: { name: 'two' } })
+  const ofCode = `/settings/server-codes/${withdrawn.id}`
+  await call('DELETE /settings/server-codes/:codeId', { path: ofCode })
   const { code } = await call('POST /settings/servers', {
     body: { name: 'two', address: '10.0.0.2' },
   })

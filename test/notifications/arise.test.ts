@@ -15,6 +15,7 @@ import { anApp, aProject } from '../deployments/apps.ts'
 import { scheduled } from '../schedules/scene.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { serverId, storeServers } from '../support/servers.ts'
 import { firstServer } from '../../src/platform/root.ts'
 
 const { signal } = new AbortController()
@@ -172,6 +173,22 @@ describe('the server', () => {
     await free(0.5)
     expect(kindsOf(t)).toEqual(['disk_low failure', 'disk_low resolved'])
     expect(toldBy(t)[0]).toMatchObject({ ownerId: null, href: '/settings/prune' })
+  })
+
+  test('another one is named, whose disk is measured elsewhere', async () => {
+    const t = simulatedApp()
+    storeServers(t.db, [{}, {}])
+    const guard = new DiskGuard(t.deps)
+    guard.space = async () => null
+    for (const share of [0.5, 0.08, 0.07, 0.5]) {
+      const used = Math.round((1 - share) * 100)
+      t.serverEngines.disks.set(serverId(2), { folder: '/', size, free: size * share, used })
+      await guard.look({ signal })
+    }
+    expect(toldBy(t).map(({ subject, level }) => [subject, level])).toEqual([
+      ['server2', 'failure'],
+      ['server2', 'resolved'],
+    ])
   })
 
   test('that is low on memory for a minute is told, not for a moment', () => {

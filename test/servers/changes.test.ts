@@ -56,6 +56,20 @@ test('Davit’s own server can be renamed and labelled, and keeps its roles', as
   expect(same.status).toBe(200)
 })
 
+test('the form of Davit’s own server has its name and labels, and it has no button to remove it', async () => {
+  const { root } = await joined()
+  const at = `/settings/servers/${firstServer}`
+  const form = (await root.page(`${at}/edit`)).text
+  expect([form.includes('name="labels"'), form.includes('name="roles"')]).toEqual([true, false])
+  const saved = await root.htmx('PUT', at, { name: 'home', labels: 'zone=home' })
+  expect(saved.status).toBeLessThan(400)
+  expect((await root.get(at)).json).toMatchObject({
+    ...{ name: 'home', labels: { zone: 'home' }, roles: ['apps', 'builds', 'edge'] },
+  })
+  const list = (await root.page('/settings/servers')).text
+  expect(list.split('value="DELETE"')).toHaveLength(2) // of the other one
+})
+
 test.each<[string, number, string, Record<string, unknown>]>([
   ['another server’s name', 409, 'name', { name: 'one' }],
   ['a name with quotes', 422, 'name', { name: '"two"' }],

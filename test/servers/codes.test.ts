@@ -187,6 +187,26 @@ test('a later code for a name replaces the one before', async () => {
   expect((await calls(s.machine, code).join()).status).toBe(201)
 })
 
+test('a code that no server has used is listed, and can be withdrawn', async () => {
+  const s = await aCode()
+  const path = `/settings/server-codes/${s.made.json.id}`
+  const list = async () => (await s.root.page('/settings/servers')).text
+  expect(await list()).toContain(`action="${path}"`)
+  expect((await s.machine.delete(path)).status).toBe(403)
+  expect((await s.root.delete(path)).status).toBe(200)
+  expect(await list()).not.toContain(path)
+  expect([(await s.look()).status, (await s.join()).status]).toEqual([404, 404])
+  expect((await s.root.delete(path)).status).toBe(404)
+  const { items } = (await s.root.get('/settings/audit')).json
+  expect(items[0]).toMatchObject({ action: 'server.withdrawn', details: { name: 'two' } })
+})
+
+test('a code that was used can’t be withdrawn', async () => {
+  const s = await aCode()
+  await s.join()
+  expect((await s.root.delete(`/settings/server-codes/${s.made.json.id}`)).status).toBe(404)
+})
+
 test('what can’t join is refused before there is a code', async () => {
   const s = twoMachines()
   const add = (body: Record<string, unknown>) => s.root.post('/settings/servers', body)

@@ -46,6 +46,9 @@ export function connect(engine: FakeEngine): Docker {
         hasLiveRestore: false,
       },
     }),
+    listNodes: async () => [
+      { id: 'node1', hostname: 'server1', isManager: true, isReachable: true, isReady: true },
+    ],
   }
   return Object.assign(fakeDocker(engine, atOnce), daily)
 }

@@ -11,6 +11,8 @@ import { aFleet } from './fleet.ts'
 
 const space = { folder: '/var/lib/docker', size: 40e9, free: 10e9, used: 75 }
 
+type Watch = { changed: (isOpen: boolean) => void }
+
 /** Three servers with two apps of three replicas each. */
 function three() {
   const f = aFleet({ servers: 3, apps: 2, replicas: 3 })
@@ -20,8 +22,14 @@ function three() {
     stop.abort()
     await Promise.allSettled(background)
   })
+  /** As when it is back. */
+  const measure = (n: number) => {
+    const feed = { run: async (_: unknown, watch: Watch) => watch.changed(true) }
+    const docker = f.deps.engines.all[n - 1]!
+    void f.serverEngines.watch(feed as never, docker, { signal: stop.signal })
+  }
   const seen = async (n: number) => (await f.root.get(`/settings/servers/${serverId(n)}`)).json
-  return { ...f, seen }
+  return { ...f, measure, seen }
 }
 
 test('a server has its free disk as soon as it was measured, and null where nothing can', async () => {
@@ -60,6 +68,19 @@ test('the page of a server says how its edge is, and so does its JSON', async ()
   expect(await page(2)).toContain('<dt>Edge</dt>')
   expect(await page(3)).not.toContain('Edge')
   expect([(await f.seen(1)).edge, (await f.seen(2)).edge]).toEqual(['off', 'outdated'])
+})
+
+test('a second manager of the swarm is warned of', async () => {
+  const node = { isManager: true, isReachable: true, isReady: true }
+  const nodes = ['node1', 'node2'].map((id) => ({ id, ...node }))
+  const f = three()
+  const text = async () => (await f.root.page('/settings/servers')).text
+  await until(() => f.serverEngines.managers === 1)
+  expect(await text()).not.toContain('two managers')
+  f.faults.listNodes = async () => nodes.map((one) => ({ ...one, hostname: one.id }))
+  f.measure(1)
+  await until(() => f.serverEngines.managers === 2)
+  expect(await text()).toContain('two managers')
 })
 
 test('the dashboard has all servers, those that are away first, and links for admins alone', async () => {

@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { Relocations } from '../../src/apps/relocations.ts'
 import { environments } from '../../src/db/schema.ts'
 import { insertJob } from '../../src/jobs/store.ts'
+import { emit } from '../../src/notifications/emit.ts'
+import { diskLow } from '../../src/notifications/texts.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { sealComponents } from '../../src/runtime/component.ts'
 import { noServer } from '../../src/runtime/placement.ts'
@@ -109,6 +111,16 @@ test('an app is moved once from a server that the swarm calls down, and its retu
   expect(s.events()).toEqual(['server_away failure', 'server_away resolved'])
   expect(s.t.engines.isLost({ serverId: second })).toBe(false)
   expect(s.jobs()).toHaveLength(1)
+})
+
+test('what was told of a disk ends when its server is removed', async () => {
+  const s = await anApp({ placement: anywhere })
+  const disk = diskLow({ free: 1, size: 9, needed: 2 }, { server: 'server2' })
+  emit(s.t.db, { ...disk, subject: 'server2', href: '/', of: `disk_low ${second}` })
+  s.t.serverEngines.publishChange()
+  s.t.serverEngines.remove({ id: second })
+  await until(() => s.events().length === 2)
+  expect(s.events()).toEqual(['disk_low failure', 'disk_low resolved'])
 })
 
 test('a look that fails doesn’t take a server that is down for one that runs', async () => {

@@ -207,6 +207,7 @@ export const ownedRoutes: Record<
   'POST /settings/servers/:id/drain': 'admin',
   'POST /settings/servers/:id/activate': 'admin',
   'DELETE /settings/servers/:id': 'admin',
+  'DELETE /settings/server-codes/:codeId': 'admin',
   'GET /settings/invites/:id': 'admin',
   'DELETE /settings/invites/:id': 'admin',
   'POST /settings/activity/deployments/:id/cancel': 'admin',
