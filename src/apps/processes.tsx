@@ -46,7 +46,7 @@ type InstanceProps = {
 } & Pick<EnvironmentView, 'hasTerminal' | 'wasStopped'>
 
 const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) => {
-  const { name, containerId, state, condition, limits, usage, reference } = instance
+  const { name, containerId, state, condition, limits, usage, reference, server } = instance
   const isUp = state !== 'stopped'
   const at = isUp ? condition?.startedAt : condition?.finishedAt
   return (
@@ -67,6 +67,11 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
           <bdi>{name}</bdi>
         )}
         <p class="row-facts">
+          {server && (
+            <span>
+              on <bdi>{server}</bdi>
+            </span>
+          )}
           {reference !== null && (
             <span>
               <code>{reference}</code>

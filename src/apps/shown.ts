@@ -18,7 +18,7 @@ import { openComponents } from '../runtime/component.ts'
 import { pinnedTo, pinOf } from '../runtime/pins.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { listFailing } from '../schedules/store.ts'
-import { listAwaited } from '../servers/store.ts'
+import { listAwaited, nameOf } from '../servers/store.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
@@ -100,6 +100,7 @@ function shownInstances(
         process,
         replica: same.length > 1 ? same.indexOf(instance) + 1 : null,
       }),
+      server: nameOf(db, instance.serverId),
       usage: containerId ? (usage.latest(containerId)?.usage ?? null) : null,
       /** Those that were built have no name that tells anything. */
       reference: image?.startsWith('davit/') ? null : image,

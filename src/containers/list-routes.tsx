@@ -34,7 +34,8 @@ export const containerListRoutes = (deps: ListDeps) => {
         page: () => {
           const listing = listingOf(c, sorts)
           const list = listed(sorted(rows, listing.sort, user), listing, textOf)
-          return <ContainersPage {...{ list, listing, user }} />
+          const away = deps.serverList.list().filter(({ state }) => state === 'away')
+          return <ContainersPage {...{ list, listing, user, away }} />
         },
         json: () => containersPage(rows, c.req.valid('query')),
         live: {},
@@ -75,15 +76,26 @@ export const containerListRoutes = (deps: ListDeps) => {
   }
 }
 
-type Props = { list: Listed<Row>; listing: Listing<Sort>; user: Viewer & { role: string } }
+type Props = {
+  list: Listed<Row>
+  listing: Listing<Sort>
+  user: Viewer & { role: string }
+  away: { name: string }[]
+}
 
 const path = '/containers'
 
-const ContainersPage = ({ list, listing, user }: Props) => (
+const ContainersPage = ({ list, listing, user, away }: Props) => (
   <>
     <PageHead title="Containers" doc="logs#containers" />
     {list.all > 0 && <ListingForm {...{ path, listing, sorts, what: 'containers' }} />}
     <Live id="containers" class="container-groups">
+      {away.length > 0 && (
+        <p class="note">
+          What runs on <bdi>{away.map(({ name }) => name).join(', ')}</bdi> isn’t listed:{' '}
+          {away.length === 1 ? 'that server is' : 'those servers are'} away.
+        </p>
+      )}
       {list.all === 0 ? (
         <NothingRuns isAdmin={user.role === 'admin'} />
       ) : list.total === 0 ? (

@@ -7,7 +7,7 @@ import { Ago } from '../web/times.tsx'
 export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string }) => (
   <>
     {awaited.map(({ name, lastSeenAt, hasVolumes }) => (
-      <p class="note pending" role="status">
+      <p class="note" role="status">
         {hasVolumes ? 'It waits for' : 'Some of it runs on'} <bdi>{name}</bdi>, which{' '}
         {hasVolumes && 'has its volumes and '}is away: last seen <Ago at={lastSeenAt!} />.{' '}
         {!hasVolumes && why}

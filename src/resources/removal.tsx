@@ -27,7 +27,8 @@ type Used = {
   verb: string
   users: { href: string; name: string }[]
   /** Continued by their names; omitted if it can't be removed while it has users. */
-  without: string | undefined
+  without?: string
+  todo?: string
   /** What is said of a row that is lost, whose users can be given up. */
   lost: string | null
   action: string
@@ -35,12 +36,13 @@ type Used = {
 }
 
 /** Undefined without users, or when it is confirmed. Otherwise a refusal: for people a dialog that can confirm. */
-export function refuseUsed(c: Context, { users, without, lost, name, noun, ...used }: Used) {
+export function refuseUsed(c: Context, { users, without, todo, lost, name, noun, ...used }: Used) {
   const { confirm, force, volumes } = removalOf(c)
   const isConfirmed = (without && (confirm || force)) || (lost && volumes === 'give_up')
   if (users.length === 0 || isConfirmed) return undefined
   const isUsed = `The ${noun} ${name} is used by ${users.map((user) => user.name).join(', ')}.`
-  if (!without && !lost) throw new AppError('conflict', `${isUsed} Remove it there first.`)
+  if (!without && !lost)
+    throw new AppError('conflict', `${isUsed} ${todo ?? 'Remove it there first.'}`)
   if (clientOf(c) === 'program')
     throw new AppError(
       'conflict',

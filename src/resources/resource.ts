@@ -164,6 +164,8 @@ export type Resource<
       list: (deps: Deps, row: Stored) => User[]
       /** What the users are without it, continued by their names. */
       without?: string
+      /** What to do with users that it can’t be removed without. */
+      todo?: string
       /** Null unless the row is lost; else what is said of it: its users are given up by `volumes=give_up`. */
       lost?: (deps: Deps, row: Stored) => string | null
     }

@@ -171,10 +171,10 @@ export function resourceRoutes<
   async function removed(c: Context<Env>) {
     const row = find(c)
     const to = pathIn(c)
+    const { list: usersOf, lost, ...users } = remove.users ?? {}
     const refusal = refuseUsed(c, {
-      ...{ name: nameOf(c, row) ?? noun, noun, verb: remove.verb },
-      users: remove.users?.list(deps, row) ?? [],
-      ...{ without: remove.users?.without, lost: remove.users?.lost?.(deps, row) ?? null },
+      ...{ ...users, name: nameOf(c, row) ?? noun, noun, verb: remove.verb },
+      ...{ users: usersOf?.(deps, row) ?? [], lost: lost?.(deps, row) ?? null },
       ...{ action: `${to}/${row.id}`, from: crumb(c) },
     })
     if (refusal) return refusal
@@ -206,8 +206,7 @@ export function resourceRoutes<
 
   function list(c: Context, page: Page, as: ListOptions<Stored> = {}) {
     const visible = () => listVisible(db, resource, { ...page, ownerId: ownerOf(c) })
-    const rows = as.only ? [as.only] : (visible() as Stored[])
-    const { items, nextCursor } = pageOf(rows, page)
+    const { items, nextCursor } = pageOf(as.only ? [as.only] : (visible() as Stored[]), page)
     const off = create.off?.(deps) ?? null
     const before = as.only || page.cursor ? [] : (resource.before?.(deps) ?? [])
     const at = pathIn(c)

@@ -18,6 +18,8 @@ const looks: Record<Server['state'], Look> = {
   away: { word: 'Away', tone: 'bad', icon: 'triangle-alert' },
 }
 
+export const StateBadge = ({ state }: Pick<Server, 'state'>) => <Badge {...looks[state]} />
+
 type Props = {
   server: Pick<Server, 'state' | 'lastSeenAt' | 'cpus' | 'memoryMb' | 'engine'> & {
     name?: string
@@ -40,7 +42,7 @@ export const ServerFacts = ({ server, use, disk, edge }: Props) => {
   return (
     <dl class="server-strip">
       <Fact name={href ? <a href={href}>{said}</a> : (said ?? 'State')}>
-        <Badge {...looks[state]} />
+        <StateBadge state={state} />
         {lastSeenAt && (
           <>
             {' '}

@@ -8,6 +8,7 @@ import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
 import { auditor } from '../audit/record.ts'
+import { CopyButton } from '../web/copy.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
@@ -21,6 +22,7 @@ import { joinServer, whyNoServers } from './join.ts'
 import { removeServer } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
 import { edgeOn, edgeStates } from './server-edge.tsx'
+import { StateBadge } from './server-facts.tsx'
 import type { ServerUse } from './server-facts.tsx'
 import { ServerDetails } from './server-page.tsx'
 import { countInstances, getServer, listUsers, stateOf, states, updateServer } from './store.ts'
@@ -78,8 +80,6 @@ const joinCode = componentOf('JoinCode', () => ({
   command: z.string(),
   expiresAt: time,
 }))
-
-const shownState = { ready: 'Ready', draining: 'Draining', away: 'Away' }
 
 const json = rowJson(
   'Server',
@@ -152,7 +152,8 @@ export const server = resource({
     href: `/settings/servers/${id}`,
     isRemovable: id !== firstServer,
     acts: id === firstServer ? [] : [isDraining ? 'activate' : 'drain'],
-    tags: [shownState[state]],
+    mark: <StateBadge state={state} />,
+    tags: [],
     facts: [
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       id === firstServer && 'Davit runs here',
@@ -237,6 +238,7 @@ export const server = resource({
     note: '; with `volumes=give_up` also one that is away with apps on it',
     users: {
       list: ({ db }, { id }) => listUsers(db, id),
+      todo: 'Drain it, and move or delete what stays there.',
       lost: ({ engines }, { id }) =>
         engines.isAway({ serverId: id })
           ? 'It can’t be reached. If it never comes back, what is on it is lost, and its apps can be deployed elsewhere.'
@@ -249,9 +251,12 @@ export const server = resource({
 /** The code isn’t in the command: others on that server could read it there. */
 const HowToJoin = ({ command }: { command: string }) => (
   <>
-    Run <code>{command}</code> as root on the new server, with the executable of Davit and Docker 25
-    or newer. It asks for this code, which works once, within 15 minutes, and is shown only now. It
-    checks the server first, and lists what it changes.{' '}
-    <a href="/docs/servers">More about servers</a>
+    Run this as root on the new server, which needs the executable of Davit and Docker 25 or newer:
+    <span class="shown-once">
+      <code>{command}</code>
+      <CopyButton text={command} what="the command" />
+    </span>
+    It asks for this code, which works once, within 15 minutes, and is shown only now. It checks the
+    server first, and lists what it changes. <a href="/docs/servers">More about servers</a>
   </>
 )

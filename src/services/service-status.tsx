@@ -40,7 +40,6 @@ export const ServiceStatus = (props: StatusProps) => {
         doc="services"
       />
       {service.errorCode && <ServiceError {...service} />}
-      <AwaitedNote awaited={awaited} why="It isn’t started elsewhere by itself." />
       <div class="status-line">
         <StatusBadge status={service.status} />
         <Address {...props} />
@@ -50,6 +49,7 @@ export const ServiceStatus = (props: StatusProps) => {
         </div>
       </div>
       {places.note && isUp(service.status) && <p class="note">{places.note}</p>}
+      <AwaitedNote awaited={awaited} why="It isn’t started elsewhere by itself." />
       {isBusy && <PullProgress images={images} />}
       <Containers {...props} />
     </Live>

@@ -37,7 +37,7 @@ test('an API token reaches nothing of somebody else, and moves no container', as
     await answer.body?.cancel()
     // what is a person's own is refused to every token, whoever it belongs to, and what admins do to members
     const isPersonal =
-      /^\/settings\/(sessions|tokens|identities|invites|users|servers|activity|grants)/.test(
+      /^\/settings\/(sessions|tokens|identities|invites|users|servers|server-codes|activity|grants)/.test(
         route.path,
       ) && !(isGet && route.path.startsWith('/settings/tokens/'))
     expect(answer.status, route.route).toBe(isPersonal ? 403 : 404)
