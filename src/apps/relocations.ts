@@ -4,7 +4,6 @@ import { hasJob, insertJob } from '../jobs/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { emit } from '../notifications/emit.ts'
 import { getOpen, listOpenOf } from '../notifications/store.ts'
-import { serverBack, serverDown, serverUnreached } from '../notifications/server-texts.ts'
 import type { News } from '../notifications/texts.ts'
 import { journal, report } from '../platform/journal.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
@@ -88,6 +87,7 @@ export class Relocations {
     for (const { of, subject, kind } of listOpenOf(db, [eventOf(''), 'disk_low '])) {
       const server = servers.find(({ id }) => of!.endsWith(id))
       if (server && (kind === 'disk_low' || isAway(server))) continue
+      const { serverBack } = await texts()
       this.#tell(of!, subject, { ...serverBack({ subject, isRemoved: !server }), kind })
       if (server) journal.info('a server is back', { server: server.name })
     }
@@ -119,6 +119,7 @@ export class Relocations {
       })
     }
     const isTold = isLost || absence.looks >= looksUntilTold
+    const { serverDown, serverUnreached } = await texts()
     const news = isLost ? serverDown({ subject: name }) : serverUnreached({ subject: name })
     if (isTold && getOpen(this.#deps.db, eventOf(id))?.title !== news.title)
       this.#tell(eventOf(id), name, news)
@@ -158,6 +159,9 @@ export class Relocations {
     return isMoving
   }
 }
+
+/** Rarely needed. */
+const texts = () => import('../notifications/server-texts.ts')
 
 const isAway = ({ state }: Server) => state === 'away'
 

@@ -1,7 +1,6 @@
 import { killed } from '../docker/index.ts'
 import type { Container, Docker, HealthVerdict } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { whyNotExecuted } from './not-executed.ts'
 import type { ExitExplanation } from './not-executed.ts'
 import type { Subject, Words } from './explain.ts'
 
@@ -50,6 +49,7 @@ export async function whyEnded(
   const { container, exitCode, oomKilled } = ended
   const ran = exitCode === 0 || exitCode === killed || oomKilled
   // what can't be read says nothing: the exit code still does
+  const { whyNotExecuted } = await import('./not-executed.ts')
   const why = ran ? null : await whyNotExecuted(docker, container, ended).catch(() => null)
   return why ?? knownExits[exitCode]
 }
