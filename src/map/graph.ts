@@ -120,7 +120,9 @@ function whereOf(names: Map<string, string>, own: Owned['instances']) {
   return [`on ${on.length > maxNamed ? counted(on.length, 'server') : on.join(', ')}`]
 }
 
-function servicesOf({ owned, rates }: GraphContext): MapNode[] {
+function servicesOf({ deps, owned, rates }: GraphContext): MapNode[] {
+  const names = serverNames(deps)
+  const whereIs = (id: string) => (names.has(id) ? `on ${names.get(id)}` : null)
   return owned.services.map((service) => ({
     id: service.id,
     kind: 'service',
@@ -128,7 +130,11 @@ function servicesOf({ owned, rates }: GraphContext): MapNode[] {
     project: null,
     holder: null,
     look: lookOfStatus(service.status),
-    note: [service.template === 'compose' ? 'Compose file' : service.template, service.version]
+    note: [
+      service.template === 'compose' ? 'Compose file' : service.template,
+      service.version,
+      whereIs(serverOf(service)),
+    ]
       .filter(Boolean)
       .join(' '),
     href: servicePath(service),

@@ -20,7 +20,7 @@ export const codeRoutes = ({ db }: { db: Db }) =>
 
 /** Servers that have yet to join by their codes, for the list of those that have. */
 export const expectedRows = (db: Db): Row[] =>
-  listOpenCodes(db).map(({ id, name, address, labels, expiresAt }) => ({
+  listOpenCodes(db).map(({ id, name, address, labels, roles, expiresAt }) => ({
     id,
     name,
     tags: ['Expected'],
@@ -28,6 +28,7 @@ export const expectedRows = (db: Db): Row[] =>
     isKept: true,
     facts: [
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+      `roles: ${roles.join(', ') || 'none'}`,
       address,
       <>
         its code expires <In at={expiresAt} />

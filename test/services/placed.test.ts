@@ -58,6 +58,8 @@ test('a service is made, restarted, stopped and deleted where it is placed', asy
     ...{ status: 'running', placement: { server: second }, pinnedTo: second },
     ...{ url: `http://198.51.100.2:${port.host}`, containers: [{ serverId: second }] },
   })
+  const [node] = (await ada.get('/map')).json.nodes.slice(-1)
+  expect(node).toMatchObject({ id: service.id, note: 'Compose file on server2' })
   const all = () => [t.engine.containers.size, t.engine.volumes.size, other.volumes.size]
   expect(all()).toEqual([0, 0, 1])
   const container = () => [...other.containers.values()][0]!
