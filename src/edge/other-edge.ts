@@ -5,35 +5,12 @@ import { configurationOf } from './configuration.ts'
 import { certificatesInside, folderInside } from './container.ts'
 import { certificateFile, healthFile } from './elsewhere.ts'
 import { isEngineAway } from './mode.ts'
+import { inTime, unanswered } from './other-engine.ts'
+import type { Abortable, CertificateFiles, OtherEngine } from './other-engine.ts'
 import { isUntimed } from './own.ts'
 import { slotCount } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { Addresses } from './shares.ts'
-
-type Abortable = { signal: AbortSignal }
-
-type File = { path: string; content: string | Uint8Array; mode: number }
-
-/** The engine of another server, for the edge there. */
-export type OtherEngine = {
-  /** The id of its container; null when there is none. */
-  find(options: Abortable): Promise<string | null>
-  /** Makes Caddy run there. */
-  ensure(options: Abortable): Promise<string>
-  /** Writes files below a folder of the container. */
-  put(id: string, options: Abortable & { path: string; files: File[] }): Promise<void>
-  /** Removes folders where its image has the program for it. */
-  sweep(id: string, options: Abortable & { paths: string[] }): Promise<void>
-  /** Loads the configuration in a file; throws what Caddy says against it. */
-  load(id: string, options: Abortable & { path: string }): Promise<void>
-  /** Its requests from now on, until the container ends. */
-  lines(id: string, options: Abortable): AsyncIterable<string[]>
-  /** Removes it once its open requests have ended, and all that it has. */
-  remove(options: Abortable): Promise<void>
-}
-
-/** A certificate of Caddy's: what its files `crt` and `key` contain. */
-export type CertificateFiles = { crt: Uint8Array; key: Uint8Array }
 
 export type OtherPlan = Plan & Required<Pick<Plan, 'home'>>
 
@@ -55,7 +32,7 @@ type OtherEdgeDeps = {
   count: (lines: string[]) => void
   /** Milliseconds without a request after which an edge that is left ends. */
   quietTime: number
-  lookTime?: number
+  callTime?: number | undefined
 }
 
 /** Folders that Caddy doesn't make for its sockets. */
@@ -63,15 +40,13 @@ const folders = ['pages', 'places', 'config/caddy']
 
 const nextFile = 'next.json'
 
-/** Milliseconds for all calls of one look, the copy of Caddy's image among them. */
-const usualLookTime = 120_000
-
 /**
  * Keeps the Caddy of another server as Davit's own is: it has the slots in a volume of its own, where the engine
  * puts them. It goes on with what it has while Davit or its server is away.
  */
 export class OtherEdge {
   readonly #given: OtherEdgeDeps
+  readonly #engine: OtherEngine
   #id: string | null = null
   #isSure = false
   #isOver = false
@@ -89,6 +64,7 @@ export class OtherEdge {
 
   constructor(given: OtherEdgeDeps) {
     this.#given = given
+    this.#engine = inTime(given.engine, given.callTime)
   }
 
   /** True while it has a container, as far as is known. */
@@ -108,33 +84,29 @@ export class OtherEdge {
     return (this.#work ??= this.#run(signal))
   }
 
-  /** What its engine doesn't answer in time is asked again at the next look. */
-  async #run(until: AbortSignal) {
-    let late: AbortSignal | null = null
+  async #run(signal: AbortSignal) {
     try {
-      while (this.#isDue && !this.#isClosing && !until.aborted) {
+      while (this.#isDue && !this.#isClosing && !signal.aborted) {
         this.#isDue = false
-        late = AbortSignal.timeout(this.#given.lookTime ?? usualLookTime)
-        await this.#putRight(AbortSignal.any([until, late]), until)
+        await this.#putRight(signal)
       }
       this.#say(null)
     } catch (error) {
       this.#isSure = false
-      if (!until.aborted) this.#say(late?.aborted ? unanswered(error) : error)
+      if (!signal.aborted) this.#say(error)
     } finally {
       this.#work = null
     }
   }
 
-  async #putRight(signal: AbortSignal, until: AbortSignal) {
-    const { engine, wanted } = this.#given
-    const { plan, isServing } = wanted()
+  async #putRight(signal: AbortSignal) {
+    const { plan, isServing } = this.#given.wanted()
     if (!isServing || !plan) {
       if (this.#isOver) return
-      this.#id ??= await engine.find({ signal })
+      this.#id ??= await this.#engine.find({ signal })
       if (!plan || this.#id === null) return this.#end({ signal }) // parts of one may be left
     }
-    const id = await this.#ensure(signal, until)
+    const id = await this.#ensure(signal)
     await this.#putFiles(id, signal)
     await this.#putCertificates(id, signal)
     await this.#load(id, plan, signal)
@@ -161,20 +133,21 @@ export class OtherEdge {
 
   async #end({ signal }: Abortable) {
     this.#isSure = false // a failure may leave parts of it
-    await this.#given.engine.remove({ signal })
+    await this.#engine.remove({ signal })
     this.#id = null
     this.#isOver = true
   }
 
-  async #ensure(signal: AbortSignal, until: AbortSignal) {
+  async #ensure(signal: AbortSignal) {
     if (this.#id !== null && this.#isSure) return this.#id
-    const id = await this.#given.engine.ensure({ signal })
+    await this.#engine.prepare({ signal })
+    const id = await this.#engine.ensure({ signal })
     if (id !== this.#id || this.#put.size === 0) {
       const made = new Map(folders.map((name) => [`${name}/.davit`, '']))
       await this.#write(id, [...made], signal)
       this.#put = made
       this.#certificates.clear()
-      void this.#follow(id, until)
+      void this.#follow(id, signal)
     }
     this.#loaded = '' // it costs little to ask for what is in force
     this.#id = id
@@ -192,7 +165,7 @@ export class OtherEdge {
     const left = [...this.#put.keys()].filter((path) => /^slots\//.test(path) && !all.has(path))
     if (left.length === 0) return
     const paths = left.map((path) => `${folderInside}/${path}`)
-    await this.#given.engine.sweep(id, { paths, signal })
+    await this.#engine.sweep(id, { paths, signal })
     for (const path of left) this.#put.delete(path)
   }
 
@@ -210,7 +183,7 @@ export class OtherEdge {
         mode: 0o600,
       }))
     })
-    return this.#given.engine.put(id, { path: folderInside, files, signal })
+    return this.#engine.put(id, { path: folderInside, files, signal })
   }
 
   /** Before the configuration that names them. */
@@ -228,7 +201,7 @@ export class OtherEdge {
       })),
     )
     if (files.length > 0)
-      await this.#given.engine.put(id, { path: certificatesInside.path, files, signal })
+      await this.#engine.put(id, { path: certificatesInside.path, files, signal })
     for (const [host, end] of there) this.#certificates.set(host, end)
   }
 
@@ -242,11 +215,10 @@ export class OtherEdge {
     })
     const text = JSON.stringify(configuration)
     if (text === this.#loaded) return
-    const { engine } = this.#given
     const file = { path: nextFile, content: text, mode: 0o600 }
-    await engine.put(id, { path: folderInside, files: [file], signal })
+    await this.#engine.put(id, { path: folderInside, files: [file], signal })
     try {
-      await engine.load(id, { path: `${folderInside}/${nextFile}`, signal })
+      await this.#engine.load(id, { path: `${folderInside}/${nextFile}`, signal })
       this.#loaded = text
     } catch (error) {
       if (!this.#timesBodies || !(error instanceof Failure) || !isUntimed(error)) throw error
@@ -257,7 +229,7 @@ export class OtherEdge {
 
   async #follow(id: string, signal: AbortSignal) {
     try {
-      for await (const lines of this.#given.engine.lines(id, { signal })) {
+      for await (const lines of this.#engine.lines(id, { signal })) {
         this.#lastRequest = Date.now()
         this.#given.count(lines)
       }
@@ -285,11 +257,3 @@ export class OtherEdge {
     this.trouble = trouble
   }
 }
-
-const unanswered = (cause: unknown) =>
-  new Failure(
-    'edge_timeout',
-    'Docker there didn’t do what it was asked in time.',
-    'Check the load of that server, and Docker’s log there (journalctl -u docker).',
-    { cause },
-  )

@@ -7,7 +7,8 @@ import { unlessAborted } from '../platform/pause.ts'
 import { folderInside } from './container.ts'
 import { homeSlot } from './elsewhere.ts'
 import { OtherEdge } from './other-edge.ts'
-import type { CertificateFiles, OtherEngine, OtherPlan } from './other-edge.ts'
+import type { OtherPlan } from './other-edge.ts'
+import type { CertificateFiles, OtherEngine } from './other-engine.ts'
 import { davitKey } from './plan.ts'
 import type { Plan } from './plan.ts'
 import type { Addresses } from './shares.ts'
@@ -34,7 +35,7 @@ export type OtherEdgesDeps = {
   issued: () => ReadonlyMap<string, number>
   readCertificates: (options: { signal: AbortSignal }) => Promise<Map<string, CertificateFiles>>
   quietTime?: number
-  lookTime?: number
+  callTime?: number
 }
 
 /** Milliseconds. */
@@ -82,10 +83,10 @@ export class OtherEdges {
   }
 
   #add(server: OtherServer) {
-    const { engineOf, readCertificates, quietTime = usualQuietTime, lookTime } = this.#given
+    const { engineOf, readCertificates, quietTime = usualQuietTime, callTime } = this.#given
     const edge: OtherEdge = new OtherEdge({
       ...{ name: server.name, readCertificates, quietTime },
-      ...(lookTime !== undefined && { lookTime }),
+      ...(callTime !== undefined && { callTime }),
       engine: engineOf(server.id),
       wanted: () => ({
         plan: this.#planFor(server.id),

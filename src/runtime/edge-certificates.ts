@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { CertificateFiles } from '../edge/other-edge.ts'
+import type { CertificateFiles } from '../edge/other-engine.ts'
 import { readTar } from '../git/tar-reader.ts'
 import { readCertificates } from './edge-container.ts'
 import type { RuntimeDeps } from './deps.ts'

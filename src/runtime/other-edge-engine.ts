@@ -1,6 +1,6 @@
 import { refused, unreachable } from '../edge/admin.ts'
 import { folderInside, folderVolume, image } from '../edge/container.ts'
-import type { OtherEngine } from '../edge/other-edge.ts'
+import type { OtherEngine } from '../edge/other-engine.ts'
 import { adminSocket } from '../edge/plan.ts'
 import type { RuntimeDeps } from './deps.ts'
 import {
@@ -27,12 +27,12 @@ export function otherEdgeEngine(deps: Deps, serverId: string): OtherEngine {
   const on = () => ({ docker: there(), instanceId })
   return {
     find: (options) => findEdgeContainer(on(), options),
-    async ensure({ signal }) {
+    async prepare({ signal }) {
       const [own] = deps.engines.all
-      if (!(await there().hasImage(image, { signal })))
-        await there().loadImage(own.saveImage(image, { signal }), { signal })
-      return ensureEdgeContainer(on(), { folder: null, signal })
+      if (await there().hasImage(image, { signal })) return
+      await there().loadImage(own.saveImage(image, { signal }), { signal })
     },
+    ensure: ({ signal }) => ensureEdgeContainer(on(), { folder: null, signal }),
     put: (id, options) => there().putArchive(id, options),
     async sweep(id, { paths, signal }) {
       await there().runInContainer(id, { command: ['rm', '-r', '--', ...paths], signal })

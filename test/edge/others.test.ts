@@ -160,7 +160,7 @@ test('without anything to serve it ends at once', async () => {
 })
 
 test('an engine that doesn’t answer is said, and asked again; the edge then has what is new', async () => {
-  const s = anInstallation({ lookTime: 50 })
+  const s = anInstallation({ callTime: 50 })
   s.server.isServing = true
   await s.look()
   const hung = Promise.withResolvers<void>()

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Edge } from '../../src/edge/edge.ts'
-import type { OtherEngine } from '../../src/edge/other-edge.ts'
+import type { OtherEngine } from '../../src/edge/other-engine.ts'
 import { OtherEdges } from '../../src/edge/other-edges.ts'
 import type { OtherEdgesDeps } from '../../src/edge/other-edges.ts'
 import type { Caddy, Host, Plan } from '../../src/edge/plan.ts'
@@ -45,6 +45,7 @@ function anEngine() {
       await ask('find', options)
       return there.id
     },
+    async prepare() {},
     async ensure(options) {
       await ask('ensure', options)
       there.volumes.add('keys')
