@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { takeAll } from '../faults/small-disk.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { startSshServer } from '../support/ssh-server.ts'
 import { engines } from './engines.ts'
@@ -45,7 +46,7 @@ test('apps answer again after what befalls servers', async () => {
   await ensureEdgeImages({ say: console.error })
   const root = await ensureRoot(engines.at(-1)!, { folder: engineFolder, say: console.error })
   const images = ['caddy:2', 'davit-test-pebble:latest']
-  await using all = await startServers(3, { root, images })
+  await using all = await startServers(3, { root, images, diskMb: 3000 })
   const { servers } = all
   const [first, ...others] = servers as [Server, Server, Server]
   const nodeIds = await formSwarm(first, others)
@@ -56,6 +57,7 @@ test('apps answer again after what befalls servers', async () => {
 
   const serverOf = (n: string) => servers[Number(n) - 1]!
   const loginOf = (n: string) => logins[Number(n) - 2]!
+  const fillerOf = (n: string) => join(serverOf(n).dataRoot, 'filler')
   const between = (a: string, b: string, verb: 'cut' | 'mend') =>
     Promise.all([
       serverOf(a)[verb](serverOf(b).peerAddress),
@@ -67,6 +69,10 @@ test('apps answer again after what befalls servers', async () => {
       await serverOf(n!).boot()
       await loginOf(n!).ssh.startAgain(serverOf(n!))
     },
+    kill: (n) => serverOf(n!).kill(),
+    start: (n) => serverOf(n!).startAgain(),
+    fill: (n) => takeAll(fillerOf(n!)),
+    free: (n) => rmSync(fillerOf(n!), { force: true }),
     cut: (a, b) => between(a!, b!, 'cut'),
     mend: (a, b) => between(a!, b!, 'mend'),
     refuse: (n) => loginOf(n!).refuse(),
@@ -74,7 +80,7 @@ test('apps answer again after what befalls servers', async () => {
   }
   /** What ends each fault that may last. */
   const ends: Record<string, string> = {
-    ...{ crash: 'boot', cut: 'mend', refuse: 'accept' },
+    ...{ crash: 'boot', kill: 'start', fill: 'free', cut: 'mend', refuse: 'accept' },
   }
   const lasting = new Map<string, string[]>()
   const befall = async (name: string, numbers: string[]) => {

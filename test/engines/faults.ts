@@ -62,38 +62,49 @@ const moved = (s: Fleet, from: string) =>
     limit,
   )
 
-test('a server dies, and comes back with its old containers', async () => {
-  await using s = await withApps()
-  const [dead] = s.liveOn(s.one.environmentId)
-  const n = numberOf(dead!)
-  const other = n === 2 ? 3 : 2
-  await told(s, 'a server dies', async () => {
-    await befall('crash', n)
-    await moved(s, dead!)
-  })
-  await isWhole(s, [1, other])
-  const back = await told(s, 'it comes back', async () => {
-    await befall('boot', n)
-    await until(() => s.stateOf(n) === 'ready', limit)
-    await isWhole(s, [1, 2, 3])
-  })
-  expect([back.one.failed, back.two.failed]).toEqual([0, 0])
-}, 400_000)
+test.each<[string, string, string, (n: number) => number[]]>([
+  ['a server dies', 'crash', 'boot', (n) => [n]],
+  ['an engine is killed with all that it runs', 'kill', 'start', (n) => [n]],
+  ['the network between Davit’s server and another is cut', 'cut', 'mend', (n) => [1, n]],
+])(
+  '%s, and is there again with its old containers',
+  async (title, fault, end, servers) => {
+    await using s = await withApps()
+    const [lost] = s.liveOn(s.one.environmentId)
+    const n = numberOf(lost!)
+    await told(s, title, async () => {
+      await befall(fault, ...servers(n))
+      await moved(s, lost!)
+    })
+    await isWhole(s, [1, n === 2 ? 3 : 2])
+    const back = await told(s, `${title}: its end`, async () => {
+      await befall(end, ...servers(n))
+      await until(() => s.stateOf(n) === 'ready', limit)
+      await isWhole(s, [1, 2, 3])
+    })
+    expect([back.one.failed, back.two.failed]).toEqual([0, 0])
+  },
+  400_000,
+)
 
-test('the network between Davit’s server and another is cut', async () => {
+test('the disk of a server is full: what runs goes on, and a new version waits for room', async () => {
   await using s = await withApps()
-  const [lost] = s.liveOn(s.one.environmentId)
-  const n = numberOf(lost!)
-  await told(s, 'the network is cut', async () => {
-    await befall('cut', 1, n)
-    await moved(s, lost!)
-  })
-  const back = await told(s, 'it is there again', async () => {
-    await befall('mend', 1, n)
-    await until(() => s.stateOf(n) === 'ready', limit)
+  const [full] = s.liveOn(s.one.environmentId)
+  const before = [s.one, s.two].map(({ environmentId }) => s.liveOn(environmentId))
+  const seen = await told(s, 'the disk of a server is full', async () => {
+    await befall('fill', numberOf(full!))
+    s.two.repository.commit(anApp('two'))
+    expect(await s.two.deploy()).toMatchObject({
+      status: 'failed',
+      error: { code: 'disk_full' },
+    })
+    await isWhole(s, [1, 2, 3])
+    expect([s.one, s.two].map(({ environmentId }) => s.liveOn(environmentId))).toEqual(before)
+    await befall('free', numberOf(full!))
+    expect(await s.two.deploy()).toMatchObject({ status: 'running' })
     await isWhole(s, [1, 2, 3])
   })
-  expect([back.one.failed, back.two.failed]).toEqual([0, 0])
+  expect([seen.one.failed, seen.two.failed]).toEqual([0, 0])
 }, 400_000)
 
 test('ssh is refused, the network between two others is cut: nothing moves, and no request fails', async () => {

@@ -15,6 +15,8 @@ type Options = {
   images?: string[]
   /** More of their `daemon.json`. */
   config?: Record<string, unknown>
+  /** Gives each a disk of so many MiB, that can be filled. */
+  diskMb?: number
 }
 
 /**
@@ -22,7 +24,7 @@ type Options = {
  * this machine sees them at the address of their engine, and they see nothing else.
  */
 export async function startServers(count: number, options: Options) {
-  const { root, images = [], config = {} } = options
+  const { root, images = [], config = {}, diskMb = 0 } = options
   await using undo = new AsyncDisposableStack()
   const hub = undo.use(await aHost())
   await must([...hub.inside, 'ip', 'link', 'add', 'hub', 'type', 'bridge'])
@@ -32,7 +34,7 @@ export async function startServers(count: number, options: Options) {
     servers.push(
       undo.use(
         await aServer(n, {
-          ...{ root, images, config, hub: hub.pid },
+          ...{ root, images, config, diskMb, hub: hub.pid },
         }),
       ),
     )

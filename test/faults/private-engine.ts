@@ -117,6 +117,20 @@ export async function startPrivateEngine({
       await ended()
     },
 
+    /** It ends at once with all that it runs, and nothing else of its machine. */
+    async kill() {
+      await must([...host.inside, 'sh', '-c', killEngine], 'kill the engine')
+      await ended()
+      await killGroups(basename(directory))
+    },
+
+    /** Starts it after a kill. */
+    async startAgain() {
+      for (const name of [pidFile, join(directory, 'exec')])
+        await rm(name, { recursive: true, force: true })
+      await engine.start()
+    },
+
     /** The power goes: each process and network of its machine is gone at once; its disk stays. */
     async crash() {
       await host[Symbol.asyncDispose]()
@@ -127,9 +141,7 @@ export async function startPrivateEngine({
     async boot() {
       host = await aHost(hostname)
       await prepare?.(host)
-      for (const name of [pidFile, join(directory, 'exec')])
-        await rm(name, { recursive: true, force: true })
-      await engine.start()
+      await engine.startAgain()
     },
 
     /** It takes connections from then on, and answers none. */
@@ -191,6 +203,21 @@ function checkMachine() {
   requireRoot('an engine of a test')
   for (const program of ['dockerd', 'ip', 'unshare', 'nsenter'])
     if (!which(program)) throw new Error(`An engine of a test needs ${program}: install it.`)
+}
+
+const killEngine = `
+  for one in /proc/[0-9]*; do
+    read -r name <"$one/comm" || continue
+    case $name in dockerd | containerd* | docker-proxy) kill -9 "\${one#/proc/}" ;; esac
+  done 2>/dev/null
+  true`
+
+/** What containers run in. */
+async function killGroups(name: string) {
+  const ours = ['-path', `*/${name}/*`, '-name', 'cgroup.procs', '-exec', 'cat', '{}', '+']
+  const { output } = await run(['find', '/sys/fs/cgroup', ...ours])
+  const pids = new Set(output.match(/^\d+$/gm))
+  if (pids.size > 0) await run(['kill', '-9', ...pids]) // some may have ended
 }
 
 /** The engine leaves the control groups of what it ran; with nothing in them they can go. */
