@@ -152,6 +152,7 @@ export class OtherEdge {
     this.#loaded = '' // it costs little to ask for what is in force
     this.#id = id
     this.#isSure = true
+    this.#isOver = false
     return id
   }
 

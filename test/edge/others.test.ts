@@ -138,6 +138,8 @@ test('one that can’t be removed goes on, and has what is new', async () => {
 
 test('visitors are told to leave before it ends, and it has what is new until then', async () => {
   const s = anInstallation()
+  await s.look()
+  await until(() => s.there.calls.includes('remove')) // of a server that had none
   s.server.isServing = true
   await s.look()
   s.server.isServing = false
