@@ -59,6 +59,7 @@ import { runRoutes } from './runs/routes.tsx'
 import { schedule } from './schedules/schedule.tsx'
 import { drain } from './drains/drain.tsx'
 import { projectMap, mapRoutes } from './map/routes.tsx'
+import { moveRoutes } from './moves/routes.tsx'
 import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
@@ -130,6 +131,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, freeze))
   app.route('/', resourceRoutes(deps, drain))
   app.route('/', backupsRoutes(deps))
+  app.route('/', moveRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', linkRoutes(deps))
   app.route('/', domainRoutes(deps))

@@ -14,6 +14,7 @@ import { onEngines } from './runtime/on-engine.ts'
 import { pinnedTo } from './runtime/pin-store.ts'
 import { countContainers, listServersOf } from './runtime/routing-store.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
+import type { MoveDeps } from './runtime/moves.ts'
 import { Routing } from './runtime/routing.ts'
 import { WorkloadLocks } from './runtime/workload-locks.ts'
 import { DiskGuard } from './containers/disk-guard.ts'
@@ -220,6 +221,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     ...{ ...outside, logs, collector, masks, feed, watched },
     ...{ jobs, starts, pulls, repositories, baseImages, groupedLogs, uploads, diskGuard },
     progress,
+    countData: async (...of: Parameters<MoveDeps['countData']>) =>
+      (await import('./backups/count-data.ts')).countData(backingUp, ...of),
   }
   const working = { ...steps, watches: new Watches(steps) }
   outbox.handle('notice', async () =>
@@ -244,14 +247,13 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     const { openRestic } = await import('./backups/restic/restic.ts')
     return openRestic({ ...working, ...options }, openTarget(outside, target))
   }
-  jobs.handle('backup', async () =>
-    (await import('./backups/backup-job.ts')).backupKind({ ...working, openRestic }),
-  )
+  const backingUp: BackupDeps = { ...working, openRestic }
+  jobs.handle('backup', async () => (await import('./backups/backup-job.ts')).backupKind(backingUp))
   jobs.handle('proof', async () =>
-    (await import('./backups/proof/proof-job.ts')).proofKind({ ...working, openRestic }),
+    (await import('./backups/proof/proof-job.ts')).proofKind(backingUp),
   )
   jobs.handle('restore', async () =>
-    (await import('./backups/restore/restore-job.ts')).restoreKind({ ...working, openRestic }),
+    (await import('./backups/restore/restore-job.ts')).restoreKind(backingUp),
   )
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)

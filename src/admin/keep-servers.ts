@@ -1,6 +1,7 @@
 import type { Relocations } from '../apps/relocations.ts'
 import { goOnDeleting } from '../deployments/recover.ts'
 import type { RecoverDeps } from '../deployments/recover.ts'
+import type { keepMoves } from '../moves/keep.ts'
 import type { ServerEngines } from '../servers/server-engines.ts'
 import { listServers } from '../servers/store.ts'
 import { removeDeleted } from '../services/recover.ts'
@@ -10,7 +11,8 @@ import type { RemovalDeps } from './remove-user.ts'
 type KeepDeps = RecoverDeps &
   RemovalDeps &
   Parameters<typeof removeDeleted>[0] &
-  ConstructorParameters<typeof Relocations>[0] & {
+  ConstructorParameters<typeof Relocations>[0] &
+  Parameters<typeof keepMoves>[0] & {
     serverEngines: Pick<ServerEngines, 'changes'>
   }
 
@@ -21,8 +23,9 @@ export async function keepServers(deps: KeepDeps, { signal }: UntilStopped) {
   for await (const _ of deps.serverEngines.changes(signal)) {
     if (listServers(deps.db).length === 0) continue
     const { Relocations } = await import('../apps/relocations.ts')
+    const { keepMoves } = await import('../moves/keep.ts')
     const relocations = new Relocations(deps).run({ signal })
-    await Promise.all([relocations, deleteAtReturns(deps, { signal })])
+    await Promise.all([relocations, keepMoves(deps, { signal }), deleteAtReturns(deps, { signal })])
     return
   }
 }

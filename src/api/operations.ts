@@ -18,6 +18,7 @@ import { gitSource } from '../git/git-source.tsx'
 import { operations as links } from '../links/json.ts'
 import { operations as map } from '../map/json.ts'
 import { operations as metrics } from '../metrics/routes.ts'
+import { operations as moves } from '../moves/json.ts'
 import { operations as palette } from '../palette/json.ts'
 import { operations as projects } from '../projects/json.ts'
 import { registry } from '../registries/registry.tsx'
@@ -48,7 +49,16 @@ const own: SliceOperations = () => ({
 const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
   ...[operationsOf(schedule), operationsOf(freeze), operationsOf(drain)],
-  ...[services, backups, operationsOf(target), traffic, containers, git, operationsOf(gitSource)],
+  ...[
+    services,
+    moves,
+    backups,
+    operationsOf(target),
+    traffic,
+    containers,
+    git,
+    operationsOf(gitSource),
+  ],
   ...[webhooks, operationsOf(registry), operationsOf(channel), notifications],
   ...[accounts, operationsOf(apiToken)],
   ...[

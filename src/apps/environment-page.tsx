@@ -109,7 +109,7 @@ const Facts = (view: EnvironmentView) => {
           </Fact>
         </>
       )}
-      <PinFact pin={view.pin} />
+      <PinFact pin={view.pin} path={`/envs/${view.environment.id}`} />
       {kept && !isGoing(view) && (
         <Fact name="Version before">
           <KeptVersion deployment={kept} />

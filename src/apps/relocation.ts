@@ -78,5 +78,5 @@ const lasting = new Set(['live', 'unhealthy', 'stopped', 'standby'])
 
 const hasData = (what: string) => ({
   why: `${what}, and its data is on this server.`,
-  todo: 'Back it up, restore it into a new one on another server, and delete it.',
+  todo: 'Move it to another server: its data goes along.',
 })

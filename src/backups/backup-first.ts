@@ -4,24 +4,36 @@ import type { Db } from '../db/index.ts'
 import { insertBackupJob } from './start.ts'
 import { getPlan } from './store.ts'
 import { ofService } from './subject.ts'
+import type { Subject } from './subject.ts'
 import { listTargets } from './targets/store.ts'
 
-/** To the target of its plan, else to the only one of its owner. */
 export const backupFirst = ({ db }: { db: Db }): BackupFirst => ({
-  isOffered: (service) => targetOf(db, service) !== null,
-  insert(service, by) {
-    const targetId = targetOf(db, service)
-    if (targetId === null)
-      throw new AppError(
-        'conflict',
-        `It isn’t known to which target ${service.name} is backed up. Plan its backups first.`,
-      )
-    const { hold = 'pause' } = getPlan(db, service.id) ?? {}
-    return insertBackupJob(db, { subject: ofService(service), by, targetId, hold }).id
-  },
+  isOffered: (service) => offersBackup(db, service),
+  insert: (service, by) => insertBackupFirst(db, ofService(service), by),
 })
 
-function targetOf(db: Db, { id, ownerId }: { id: string; ownerId: string }) {
+export const offersBackup = (db: Db, of: Owned) => targetOf(db, of) !== null
+
+/** To the target of its plan, else to the only one of its owner. Returns its id. */
+export function insertBackupFirst(db: Db, subject: Subject, by: string) {
+  const targetId = requireTarget(db, subject)
+  const { hold = 'pause' } = getPlan(db, subject.id) ?? {}
+  return insertBackupJob(db, { subject, by, targetId, hold }).id
+}
+
+/** Throws when it isn’t known to which target it is backed up. */
+export function requireTarget(db: Db, { name, ...of }: Owned & { name: string }) {
+  const targetId = targetOf(db, of)
+  if (targetId !== null) return targetId
+  throw new AppError(
+    'conflict',
+    `It isn’t known to which target ${name} is backed up. Plan its backups first.`,
+  )
+}
+
+type Owned = { id: string; ownerId: string }
+
+function targetOf(db: Db, { id, ownerId }: Owned) {
   const targets = listTargets(db, ownerId)
   const planned = getPlan(db, id)?.targetId
   const target = targets.find((one) => one.id === planned) ?? (targets.length === 1 && targets[0])

@@ -1,4 +1,3 @@
-import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -7,15 +6,14 @@ import type { StreamDeps } from '../logs/answer-log.tsx'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
-import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { MoveDeps } from '../runtime/moves.ts'
 import type { Restic, ResticDeps } from './restic/restic.ts'
 import type { TargetRow } from './targets/store.ts'
 
 /** What was read of a file so far; the total is null while it isn’t known, as for a dump. */
 export type Progress = { file: string; bytes: number; total: number | null }
 
-export type BackupDeps = RuntimeDeps & {
-  config: Config
+export type BackupDeps = MoveDeps & {
   logDb: LogDb
   logs: Logs
   masks: Masks

@@ -13,6 +13,7 @@ export const jobKinds = [
   'change',
   'restart',
   'stop',
+  'move',
   'clean-up',
   'backup',
   'proof',

@@ -3,6 +3,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import { childOf, createdAt, flag, id } from './columns.ts'
 import { environments } from './project-schema.ts'
 import { services } from './service-schema.ts'
+import type { StoredMove } from './stored-move.ts'
 import { firstServer } from '../platform/root.ts'
 
 /** An environment or a service, with the same id: it has volumes and runs containers. */
@@ -13,6 +14,7 @@ export const workloads = sqliteTable('workloads', {
   serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
   /** The server that its volumes are on, where it runs; null before it has any. */
   pinnedTo: text(),
+  move: text({ mode: 'json' }).$type<StoredMove>(),
   /** The live release, also while it is stopped. */
   liveReleaseId: text(),
   /** The release that is being rolled out. The next process undoes an interrupted one. */

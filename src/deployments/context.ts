@@ -1,6 +1,5 @@
 import type { Scheduler } from '../platform/scheduler.ts'
 import type { Places } from '../addresses/places.ts'
-import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Git } from '../git/git.ts'
@@ -14,13 +13,13 @@ import type { EngineFeed } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { ObservedContainers } from '../runtime/observed-containers.ts'
 import type { WatchedTraffic } from '../traffic/watched.ts'
-import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { StoredMove } from '../db/stored-move.ts'
+import type { MoveDeps } from '../runtime/moves.ts'
 import type { BuildEngine } from './steps/choose-build-engine.ts'
 import type { Uploads } from './uploads.ts'
 import type { Deployment, Job } from './store.ts'
 
-export type PipelineDeps = RuntimeDeps & {
-  config: Config
+export type PipelineDeps = MoveDeps & {
   logDb: LogDb
   git: Git
   logs: Logs
@@ -52,6 +51,8 @@ export type WatchDeps = Omit<PipelineDeps, 'watches'> & {
 /** The input of a step, which must not depend on HTTP. */
 export type Run = Job &
   Omit<PipelineDeps, 'logDb' | 'logs' | 'masks'> & {
+    /** Set when it runs the live version on another server. */
+    move: StoredMove | null
     /** The addresses at which the owner's ports are published. */
     places: Places
 

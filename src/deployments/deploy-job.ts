@@ -5,6 +5,7 @@ import { Trace } from '../platform/trace.ts'
 import { report } from '../platform/journal.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { removeEverywhere } from '../runtime/images/remove.ts'
+import { endMove, settleMove } from '../runtime/moves.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
 import type { PipelineDeps } from './context.ts'
 import { explainStep } from './explain.ts'
@@ -55,11 +56,14 @@ export const deployKind =
         }
       },
       explain: (error) => explain(deps, attempt, error),
-      end: async (end) =>
-        // it was stored when it went live
-        end.status === 'done' ? undefined : storeEnd(deps, attempt, { end, isBegun }),
-      async after(end) {
+      async end(end) {
+        if (end.status === 'done') return undefined // it was stored when it went live
+        endMove(deps, { id, subjectId: environment.id }, end)
+        return storeEnd(deps, attempt, { end, isBegun })
+      },
+      async after(end, signal) {
         await deps.uploads.sweep()
+        await settleMove(deps, { id: environment.id, kind: 'app' }, { signal })
         if (end.status === 'done') await removeOldImages(deps, job)
       },
       requeue: (why) => requeue(deps, id, why),

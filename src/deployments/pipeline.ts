@@ -10,6 +10,8 @@ import { davitFileInvalid } from '../projects/davit-file.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
+import { moveOf, placementOn } from '../runtime/move-store.ts'
+import { refuseWithoutBackup } from '../services/service-jobs.ts'
 import { noteSuccess } from './notices.ts'
 import type { Progress, StepName } from './progress.ts'
 import { promotedIn, promoteNext } from './promote.ts'
@@ -43,7 +45,8 @@ export async function runPipeline(
   work: Work,
 ) {
   const { signal, shutdown } = work
-  const { attempt, input } = work.job // the input has variables of an earlier deployment, for a rollback
+  const { attempt, input, after } = work.job // the input has variables of an earlier deployment, for a rollback
+  if (after) refuseWithoutBackup(deps.db, after)
   const { deployment, project } = job
   const { share } = deployment
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
@@ -57,9 +60,11 @@ export async function runPipeline(
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
   let buildEngine: ReturnType<Run['buildEngine']> | undefined
+  const move = moveOf(deps.db, { id: deployment.id, subjectId: environmentId })
   const run: Run = {
     ...deps,
     ...job,
+    move,
     attempt,
     own,
     variables,
@@ -87,10 +92,13 @@ export async function runPipeline(
     ? reusedBuild(job, deps)
     : await withinDeadline(run, fromSource)
   work.releaseSlot()
-  const environment = withCode(job.environment, codeSettings)
+  const environment = {
+    ...withCode(job.environment, codeSettings),
+    ...(move && { placement: placementOn(move.to) }),
+  }
   let ready: ReadyRun | undefined
   let promoted: Promoted[] = []
-  if (environment.releaseCommand)
+  if (environment.releaseCommand && !move)
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
   await stage('deploying', async () =>
     deploy(ready ?? (await resolveApp()), {

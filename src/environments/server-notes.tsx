@@ -1,7 +1,8 @@
 import type { Pin } from '../runtime/pins.ts'
 import type { Awaited } from '../servers/store.ts'
 import { Fact } from '../web/components.tsx'
-import { Ago } from '../web/times.tsx'
+import { DeleteButton } from '../web/row-actions.tsx'
+import { Ago, Day } from '../web/times.tsx'
 
 /** Says for which servers an app or a service waits, and what happens to what has no volumes there. */
 export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string }) => (
@@ -16,10 +17,28 @@ export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string 
   </>
 )
 
-export const PinFact = ({ pin }: { pin: Pin | null }) =>
+/** `path` is that of what is pinned, in the API. */
+export const PinFact = ({ pin, path }: { pin: Pin | null; path: string }) =>
   pin && (
-    <Fact name="Server">
-      <bdi>{pin.server}</bdi>
-      {pin.hasVolumes && <span class="muted"> where its volumes are</span>}
-    </Fact>
+    <>
+      <Fact name="Server">
+        <bdi>{pin.server}</bdi>
+        {pin.hasVolumes && <span class="muted"> where its volumes are</span>}
+      </Fact>
+      {pin.left && (
+        <Fact name="Before the move">
+          What it had then is on <bdi>{pin.left.server}</bdi> until <Day at={pin.left.until} />.
+          <DeleteButton
+            path={`${path}/move`}
+            label="Delete what the move left"
+            question={{
+              text: `Delete what it had on ${pin.left.server}? It runs on ${pin.server}, with what was copied there.`,
+              answer: 'Delete',
+            }}
+          >
+            Delete
+          </DeleteButton>
+        </Fact>
+      )}
+    </>
   )

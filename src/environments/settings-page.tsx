@@ -89,6 +89,17 @@ const Whole = ({ head, domains, others, servers, isLast, draft }: Props) => {
           ))}
         </SettingsOf>
       )}
+      {!head.isDeleting && servers.length > 1 && (
+        <SettingsSection
+          id="server"
+          title="Server"
+          about="It moves with its volumes, and starts again here if it doesn’t respond there."
+        >
+          <ButtonLink icon="server" variant="outline" opens={`/envs/${environment.id}/move`}>
+            Move to another server…
+          </ButtonLink>
+        </SettingsSection>
+      )}
       {!project.deletingAt && <Danger environment={environment} isLast={isLast} />}
     </div>
   )

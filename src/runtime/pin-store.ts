@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
-import { listValues } from '../db/queries.ts'
+import { listRows, listValues } from '../db/queries.ts'
 import { workloads } from '../db/schema.ts'
 import { workloadRow } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -21,6 +21,10 @@ export const pinTo = (db: Tx, workload: WorkloadKey, serverId: string | null) =>
 export const listPinned = (db: Tx, serverId: string) =>
   listValues(db, workloads.id, eq(workloads.pinnedTo, serverId))
 
-/** Their volumes are lost with the server. */
-export const unpinFrom = (db: Tx, serverId: string) =>
-  db.update(workloads).set({ pinnedTo: null }).where(eq(workloads.pinnedTo, serverId)).run()
+/** Their volumes are lost with the server. What a move has left on another one is all that there is, and stays; a copy that isn’t whole doesn’t. */
+export function unpinFrom(db: Tx, serverId: string) {
+  for (const { id, move } of listRows(db, workloads, eq(workloads.pinnedTo, serverId))) {
+    const kept = move?.status === 'succeeded' ? { ...move, leftOn: null, leftUntil: null } : move
+    db.update(workloads).set({ pinnedTo: null, move: kept }).where(eq(workloads.id, id)).run()
+  }
+}

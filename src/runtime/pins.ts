@@ -3,6 +3,7 @@ import type { Placement } from '../db/schema.ts'
 import { conflictField } from '../platform/errors.ts'
 import { nameOf } from '../servers/store.ts'
 import type { ServerList } from './on-engine.ts'
+import { getMove } from './move-store.ts'
 import { pinnedTo } from './pin-store.ts'
 import { isNamed } from './placement.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -19,14 +20,22 @@ export function refuseElsewhere(
   const [own, ...others] = servers.list()
   const server = [own!, ...others].find((one) => one.id === pinned)
   if (!server || isNamed(server, placement ?? { server: own!.id })) return
-  const there = kind === 'app' ? 'another environment' : 'a new service'
+  const orRestore =
+    kind === 'app'
+      ? ', or, if it is of a Compose file, restore a backup into another environment there'
+      : ''
   throw conflictField(
     'placement',
-    `Its volumes are on ${server.name}. To use them on another server, back it up, and restore it into ${there} there.`,
+    `Its volumes are on ${server.name}. Move it to another server with them${orRestore}.`,
   )
 }
 
-export type Pin = { server: string; hasVolumes: boolean }
+export type Pin = {
+  server: string
+  hasVolumes: boolean
+  /** What it had before its last move is there until then. */
+  left: { server: string; until: Date } | null
+}
 
 /** The server where its volumes are, else that it is placed on; null while there is one server. */
 export function pinOf(
@@ -36,5 +45,9 @@ export function pinOf(
   const pinned = pinnedTo(db, id)
   const serverId = pinned ?? placedOn
   const server = serverId && nameOf(db, serverId)
-  return server ? { server, hasVolumes: pinned !== null } : null
+  if (!server) return null
+  const { leftOn = null, leftUntil = null } = getMove(db, id) ?? {}
+  const before = leftOn && leftUntil ? nameOf(db, leftOn) : null
+  const left = before ? { server: before, until: new Date(leftUntil!) } : null
+  return { server, hasVolumes: pinned !== null, left }
 }

@@ -97,6 +97,8 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
   await lastFirst(workload, all, async (instance) => {
     const { id } = instance
     stay.delete(id)
+    // it goes once that server is back, for which what is undone next doesn’t wait
+    if (deps.engines.isAway(instance)) return void stay.add(id)
     try {
       const found = await findContainer(deps, workload, instance)
       if (found) await (instance.state === 'standby' ? stopKept : stopAndRemove)(deps, found)

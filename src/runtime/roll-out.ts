@@ -149,6 +149,7 @@ async function switchOver(run: RollOutRun, before: Release) {
       }
       await lastFirst(workload, old, stop, ({ component }) => component)
     }
+    await hooks.stopped?.()
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
     const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
@@ -158,9 +159,11 @@ async function switchOver(run: RollOutRun, before: Release) {
         return restart && !one.isUp ? engines.of(one).setRestartPolicy(one.id, restart) : null
       }),
     )
+    await hooks.started?.()
     await refuseEnded(run, made)
     signal.throwIfAborted()
-    const outcome = { downtimeMs: downtime(answeredAt), isWatched }
+    const answers = hooks.started ? performance.now() : answeredAt
+    const outcome = { downtimeMs: downtime(answers), isWatched }
     await timed(run.trace, { kind: 'davit', name: 'make it live' }, () =>
       retryOnDiskFull(() => commit(run, { before, made, kept: difference.kept }, outcome), {
         signal,

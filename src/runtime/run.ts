@@ -36,6 +36,10 @@ export type RollOut = {
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
     /** Called when a step starts. */
     enter?: (state: 'creating' | 'starting') => void
+    /** Called when the old containers that have to have stopped, and before the new ones that wait for that start. */
+    stopped?: () => Promise<void>
+    /** Called when all have passed their gates, and before the commit. */
+    started?: () => Promise<void>
     /** Called when a container passed its gate; those that depend on it wait for this. */
     passed?: ((container: Placed, signal: AbortSignal) => Promise<void>) | undefined
     /** Runs in the transaction that makes the release the live one. */

@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config.ts'
 import { Failure } from '../platform/errors.ts'
@@ -31,6 +31,11 @@ export const packScript = `cd / && tar --numeric-owner -cf - "$@"`
 export const unpackScript = `cd / && tar --numeric-owner -xpf -`
 
 const sendScript = `${packScript} || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
+/** A line for each file with its content's sum, and one that begins with a hyphen for all that there is. */
+const listScript = `cd ${volumesFolder} && {
+find . -type f -exec sha256sum {} + &&
+find . -type f -exec stat -c '- %N %f %u %g %s %Y' {} + &&
+find . ! -type f ! -type s -exec stat -c '- %N %f %u %g' {} +; } || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
 const receiveScript = `find ${volumesFolder} -mindepth 2 -delete && ${unpackScript}`
 
 /** Sees to it that a server has the image whose tar packs and unpacks there: restic’s. */
@@ -66,12 +71,95 @@ export const receiveVolumes = (deps: CarrierDeps, streamed: Streamed, from: Arch
     ...{ capabilities: fillingCapabilities, stdin: from },
   })
 
+/** Makes volumes of one server what those of the same names on another are. Returns the bytes that went over. */
+export async function copyVolumes(
+  deps: CarrierDeps,
+  { from, to, volumes: names, ...of }: CopiedVolumes,
+): Promise<number> {
+  let bytes = 0
+  const volumes = mountedAll(names)
+  await receiveVolumes(deps, { ...of, serverId: to, volumes }, (into, signal) => {
+    const counting = new Writable({
+      write(chunk: Uint8Array, _, done) {
+        bytes += chunk.length
+        into.write(chunk, done)
+      },
+    })
+    return sendVolumes(deps, { ...of, serverId: from, volumes, signal }, counting)
+  })
+  return bytes
+}
+
+/**
+ * Throws unless volumes of one server are what those of the same names on another are: names, owners, modes, links,
+ * times and contents of all that is in them. Returns how many files these are.
+ */
+export async function compareVolumes(
+  deps: CarrierDeps,
+  { from, to, ...of }: CopiedVolumes,
+): Promise<number> {
+  const both = [from, to].map((serverId) => summarize(deps, { ...of, serverId }))
+  const [one, other] = (await Promise.all(both)) as [Summary, Summary]
+  if (one.sum === other.sum) return one.files
+  throw new Failure(
+    'move_differs',
+    `The copy isn’t what is copied: there are ${one.files} files, and ${other.files} in the copy, and not all are the same.`,
+    'Make sure that nothing but it writes to its volumes, and check the disks of both servers, then move it again.',
+  )
+}
+
+/** The sum doesn’t depend on the order of the lines, which no server has to sort. */
+type Summary = { files: number; sum: bigint }
+
+async function summarize(
+  deps: CarrierDeps,
+  { volumes: names, ...of }: Carrying & Pick<CopiedVolumes, 'volumes'>,
+): Promise<Summary> {
+  const summary: Summary = { files: 0, sum: 0n }
+  let rest: Uint8Array = new Uint8Array()
+  function add(line: Uint8Array) {
+    summary.sum = BigInt.asUintN(64, summary.sum + lineSum(line))
+    if (line[0] !== isOther) summary.files++
+  }
+  await run(deps, of, {
+    ...{ script: listScript, paths: [], capabilities: ['DAC_READ_SEARCH'], isMarked: true },
+    volumes: mountedAll(names).map((volume) => ({ ...volume, readOnly: true })),
+    async stdout(from) {
+      for await (const chunk of from) {
+        const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+        let start = 0
+        for (let end; (end = bytes.indexOf(newline, start)) >= 0; start = end + 1)
+          add(bytes.subarray(start, end))
+        rest = bytes.slice(start)
+      }
+    },
+  })
+  if (rest.length > 0) add(rest)
+  return summary
+}
+
+const newline = '\n'.charCodeAt(0)
+const isOther = '-'.charCodeAt(0)
+
+const lineSum = (line: Uint8Array) =>
+  new Bun.CryptoHasher('sha256').update(line).digest().readBigUInt64LE()
+
+const mountedAll = (names: string[]) =>
+  names.map((name) => ({ name, path: `${volumesFolder}/${name}` }))
+
+type CopiedVolumes = Omit<Carrying, 'serverId'> & {
+  /** Servers. */
+  from: string
+  to: string
+  volumes: string[]
+}
+
 type Command = { script: string; paths: string[] } & Pick<
   Parameters<typeof runForBackup>[1],
   'volumes' | 'capabilities' | 'stdin' | 'stdout' | 'isMarked'
 >
 
-async function run(deps: CarrierDeps, streamed: Streamed, { script, paths, ...how }: Command) {
+async function run(deps: CarrierDeps, streamed: Carrying, { script, paths, ...how }: Command) {
   const { serverId, ownerId, signal } = streamed
   const { name: image } = await pullImage(deps, { ownerId, image: deps.config.resticImage, signal })
   const there = { ...deps, docker: deps.engines.of({ serverId }) }

@@ -6,6 +6,8 @@ import { rememberSecrets, sealServiceSecrets } from '../logs/secret-store.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Component } from '../runtime/component.ts'
 import { pullImage } from '../runtime/images/pull-image.ts'
+import { moveOf, placementOn } from '../runtime/move-store.ts'
+import { moving } from '../runtime/moves.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
 import type { RollOut } from '../runtime/run.ts'
@@ -82,6 +84,17 @@ export async function restartService(deps: ServiceDeps, doing: Doing) {
   else await applyDefinition(deps, doing, { definition })
 }
 
+/** Runs it on another server, with what its volumes have. */
+export async function moveToServer(deps: ServiceDeps, doing: Doing) {
+  const { service, work } = doing
+  const move = moveOf(deps.db, work.job)!
+  const placement = placementOn(move.to)
+  await applyDefinition(deps, doing, {
+    definition: { ...(await definitionOf(deps, service)), placement },
+    store: ({ ports }) => void updateService(deps.db, service.id, { placement }, ports),
+  })
+}
+
 /** The containers stay for a restart. */
 export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
   await stopLive(deps, { workload: workloadOf(service), signal: work.signal })
@@ -119,15 +132,21 @@ async function applyDefinition(
     definition.ports,
   )
   signal.throwIfAborted()
+  const workload = workloadOf(definition)
+  const move = moveOf(deps.db, job)
+  const log = (text: string) => doing.log.write(text)
+  const moves = move && (await moving(deps, { move, workload, components, log, signal }))
   await rollOut(deps, {
-    workload: workloadOf(definition),
+    workload: moves?.workload ?? workload,
     release: { id: newId(), components },
     strategy: 'stop-first',
     hooks: {
+      ...moves?.hooks,
       enter: (state) => enter(deps, doing, state),
       passed,
-      commit() {
+      commit(tx, outcome) {
         store({ ...definition, ports })
+        moves?.commit(tx, outcome)
         moveService(deps.db, { id, status: 'running', ...noError })
         endJob(deps.db, job.id)
       },

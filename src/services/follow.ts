@@ -42,11 +42,12 @@ export async function* followService(
 const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 export const statusPropsOf = (
-  { db, pulls }: Pick<FollowDeps, 'db' | 'pulls'>,
+  { db, pulls, serverList }: Pick<FollowDeps, 'db' | 'pulls' | 'serverList'>,
   shown: ShownService,
 ): StatusProps => ({
   ...shown,
   isBusy: hasJob(db, shown.service.id),
   awaited: listAwaited(db, shown.service.id),
+  canMove: serverList.list().length > 1,
   images: pulls.get(shown.service.id)?.images ?? [],
 })

@@ -16,11 +16,18 @@ import { report } from '../platform/journal.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeUnused } from '../runtime/act.ts'
+import { endMove, settleMove } from '../runtime/moves.ts'
 import { pinnedTo, pinTo } from '../runtime/pins.ts'
 import { allVolumesOf, removeFromEngine } from '../runtime/remove.ts'
 import { restartLive, startStopped } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
-import { changeService, forgetChange, restartService, stopService } from './apply-definition.ts'
+import {
+  changeService,
+  forgetChange,
+  moveToServer,
+  restartService,
+  stopService,
+} from './apply-definition.ts'
 import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
@@ -104,6 +111,7 @@ export const serviceKind =
         // what ran before a restart runs again
         const isBack = why ? wasUp : !isBegun
         if (failure) await fail(deps, { service, job, failure, isBack, volumes, signal })
+        if (end.status !== 'done') endMove(deps, job, end)
         const now = getService(deps.db, id)
         if (!now) return undefined
         if (now.errorMessage) log.write(`${now.errorMessage} ${now.errorHint ?? ''}`)
@@ -115,6 +123,7 @@ export const serviceKind =
         await retryWhileEngineDown(deps.docker, { ...options, fields: { service: id } }, () =>
           observe(deps, id, { orphans: false, signal }),
         )
+        await settleMove(deps, { id, kind: 'service' }, { signal })
       },
     }
   }
@@ -145,6 +154,12 @@ const verbs: Record<ServiceJob, (deps: ServiceDeps, doing: Doing) => Promise<voi
   change: changeService,
   restart: restartService,
   stop: stopService,
+  move: moveToServer,
+}
+
+const undoneWords: Partial<Record<Job['kind'], string>> = {
+  change: 'The change was undone. ',
+  move: 'It stays where it was. ',
 }
 
 type Failed = {
@@ -166,7 +181,7 @@ async function fail(deps: ServiceDeps, failed: Failed) {
   const { service, job, failure, volumes, signal } = failed
   const { id } = service
   const isChange = job.kind === 'change'
-  const undone = isChange ? 'The change was undone. ' : ''
+  const undone = undoneWords[job.kind] ?? ''
   const error = {
     errorStep: getService(deps.db, id)?.status ?? null,
     errorCode: failure.code,
@@ -205,7 +220,7 @@ async function settleContainers(deps: ServiceDeps, failed: Failed) {
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
   const isUndone = job.kind === 'change' && seen.some(({ instance }) => isWanted(instance))
-  const isStopped = job.kind === 'restart' && isBack
+  const isStopped = job.kind === 'move' || (job.kind === 'restart' && isBack)
   if (!isUndone && !isStopped) return seen
   const starting = isUndone ? restartUndone(deps, failed) : startStopped(deps, { workload, signal })
   await starting.catch((error) => {

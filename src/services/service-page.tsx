@@ -67,7 +67,7 @@ export const ServicePage = ({
               <code>{service.version}</code>
             </Fact>
           )}
-          <PinFact pin={pin} />
+          <PinFact pin={pin} path={servicePath(service)} />
           {ports.map((port) => (
             <Fact
               name={`${port.containerPort === ofImage ? 'Port' : `Port ${port.containerPort}`} of ${port.target}`}

@@ -19,6 +19,8 @@ import { bytes, counted } from '../web/units.ts'
 export type StatusProps = ShownService & {
   /** True while a start, stop, change or deletion is in progress. */
   isBusy: boolean
+  /** True where there is another server. */
+  canMove: boolean
   images: ImagePull[]
   awaited: Awaited[]
 }
@@ -84,7 +86,7 @@ const Doing = ({ service, isBusy }: StatusProps) => {
   return isBusy && isSettled ? <span class="muted">in progress</span> : null
 }
 
-const Actions = ({ service, domains, isBusy }: StatusProps) => {
+const Actions = ({ service, domains, isBusy, canMove }: StatusProps) => {
   const path = servicePath(service)
   const runs = isUp(service.status)
   if (service.deletingAt) return null
@@ -117,6 +119,11 @@ const Actions = ({ service, domains, isBusy }: StatusProps) => {
       <ButtonLink icon="database" variant="outline" href={`${path}/backups`}>
         Backups
       </ButtonLink>
+      {canMove && runs && !isBusy && (
+        <ButtonLink icon="server" variant="outline" opens={`${path}/move`}>
+          Move…
+        </ButtonLink>
+      )}
       <ButtonLink icon="scroll-text" variant="outline" href={`${path}/output`}>
         Logs
       </ButtonLink>

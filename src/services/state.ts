@@ -1,15 +1,14 @@
-import type { Config } from '../config.ts'
 import { endJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import type { Workload } from '../runtime/workload.ts'
-import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { MoveDeps } from '../runtime/moves.ts'
 import { moveService } from './store.ts'
 import type { Changes, Service, ServiceStatus } from './store.ts'
 
-export type ServiceDeps = RuntimeDeps & { config: Config; changes: ChangeFeed }
+export type ServiceDeps = MoveDeps & { changes: ChangeFeed }
 
-export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
+export const serviceJobs = ['start', 'change', 'restart', 'stop', 'move'] as const
 
 /** True for states that only a job ends. */
 export const isBusy = (status: ServiceStatus) =>

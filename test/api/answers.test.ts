@@ -222,13 +222,13 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   const { baseUrl } = provider
   await connect(call, { git: { provider: 'github', baseUrl, accessToken: token }, ids })
 
-  await administer(call, t, ada)
+  await administer(call, t, { ada, ids })
   await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true&force=true` })
   await call('DELETE /projects/:id/envs/:envId')
   await call('DELETE /projects/:id')
 }
 
-async function administer(call: Call, t: TestApp, ada: TestClient) {
+async function administer(call: Call, t: TestApp, { ada, ids }: { ada: TestClient; ids: Ids }) {
   const stuck = await stuckDeployment(ada, { name: 'stuck again', server: silent })
   await call('POST /settings/activity/deployments/:id/cancel', {
     path: `/settings/activity/deployments/${stuck.id}/cancel`,
@@ -248,7 +248,7 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
   const { items: invites } = (await ada.get('/settings/invites')).json
   await call('DELETE /settings/invites/:id', { path: `/settings/invites/${invites[0].id}` })
   const client = t.logIn('bob@example.com')
-  await joinAndLeave(call, client)
+  await joinAndLeave(call, { t, ada, ids, client })
   const invite = new URL((await call('POST /settings/invites')).url).searchParams.get('invite')
   const bob = { email: 'new@example.com', password }
   const user = await call('POST /auth/register', { client, body: { ...bob, invite } })

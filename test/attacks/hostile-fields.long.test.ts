@@ -45,7 +45,6 @@ const compose = 'services: {a: {image: busybox, environment: {GREETING: "${GREET
 const ownService = () => ({ name: unique(), compose })
 const untoldOfServices = ['allowed', 'env', 'preview']
 const password = 'correct horse battery staple'
-
 const s3 = () => ({
   ...{ kind: 's3', endpoint: 'https://8.8.8.8', bucket: 'backups' },
   ...{ accessKey: 'AKIA', secretKey: 'x' },
@@ -178,6 +177,8 @@ const forms: Record<string, Form> = {
   'POST /backups/:id/restore': { id: 'backup', brief: true, valid: () => ({}) },
   'POST /services/:id/backups': { id: 'service', valid: () => ({}) },
   'POST /envs/:envId/backups': { brief: true, valid: () => ({}) },
+  'POST /services/:id/move': { id: 'service', brief: true, valid: () => ({ server: 'two' }) },
+  'POST /envs/:envId/move': { brief: true, valid: () => ({ server: 'two' }) },
   'POST /settings/backups': { brief: true, valid: () => ({}) },
   'PUT /services/:id/backups/plan': { id: 'service', valid: () => ({ schedule: '0 3 * * *' }) },
   'PUT /envs/:envId/backups/plan': { brief: true, valid: () => ({ schedule: '0 3 * * *' }) },

@@ -128,6 +128,16 @@ export const ownedRoutes: Record<
   'POST /backups/:id/cancel': { id: 'backup', answers: 409 }, // it has ended
   'POST /backups/:id/restore': { id: 'backup', answers: 409 }, // it failed
   'GET /backups/:id/restore': { id: 'backup', answers: 409 },
+  'GET /services/:id{[a-f0-9-]{36}}/move': { id: 'service' },
+  'POST /services/:id{[a-f0-9-]{36}}/move': {
+    id: 'service',
+    body: { server: 'another' },
+    answers: 409, // it doesn’t run
+  },
+  'DELETE /services/:id{[a-f0-9-]{36}}/move': { id: 'service', answers: 409 }, // nothing is left
+  'DELETE /envs/:envId/move': { answers: 409 },
+  'GET /envs/:envId/move': {},
+  'POST /envs/:envId/move': { body: { server: 'another' }, answers: 409 },
   'POST /backups/:id/prove': { id: 'backup', answers: 409 }, // it failed
   'DELETE /backups/:id': { id: 'backup' },
   'GET /envs/:envId/backups': {},

@@ -1,3 +1,4 @@
+import { placementOn } from '../../runtime/move-store.ts'
 import { namedUrl } from '../../addresses/urls.ts'
 import type { Tx } from '../../db/index.ts'
 import type { UnwatchedReason } from '../../db/schema.ts'
@@ -6,12 +7,14 @@ import { urlOf } from '../../environments/json.ts'
 import { whyUnplaceable } from '../../environments/placement.ts'
 import { whyNotSpread } from '../../environments/processes.ts'
 import { whyAlone, whyNoShare } from '../../environments/share.ts'
+import { updateEnvironment } from '../../environments/store.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
 import { withoutTrailing } from '../../platform/without-trailing.ts'
 import { onEngines } from '../../runtime/on-engine.ts'
 import { shareImpossible } from '../../runtime/routing.ts'
+import { moving } from '../../runtime/moves.ts'
 import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import { openComponents } from '../../runtime/component.ts'
@@ -93,7 +96,8 @@ function rememberingImages(docker: Run['docker']): Run['docker'] {
     inspectImage(name, options) {
       const asked = known.get(name) ?? docker.inspectImage(name, options)
       known.set(name, asked)
-      asked.catch(() => known.delete(name))
+      const forget = () => known.delete(name)
+      asked.then((found) => found ?? forget(), forget) // one that isn’t there may be pulled
       return asked
     },
   }
@@ -138,20 +142,29 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   if (refused) throw shareImpossible(`A share of the requests ${refused.reason}`)
   const isOff = !deployment.share && watchSecondsOf(environment, config) === 0
   const unwatched = isOff ? 'off' : whyAlone(run, { project, environment })
+  const { move } = run
+  const workload = workloadOf(run)
+  const moves = move && (await moving(run, { move, workload, components, log, signal }))
+  const carries = moves?.strategy !== undefined
   await rollOut(run, {
-    workload: workloadOf(run),
+    workload: moves?.workload ?? workload,
+    ...(carries && { strategy: moves.strategy }),
     release: {
       id: deployment.id,
       components,
       edge: port > 0 && isBehindEdge(run),
       keepsUnchanged: run.stack !== null,
-      keepsPrevious: run.project.keepImages > 1, // else nothing is to go back to
+      // else nothing is to go back to, or its volumes are elsewhere
+      keepsPrevious: run.project.keepImages > 1 && !carries,
       startsKept: deployment.trigger === 'rollback',
     },
     watch: deployment.share ? 'required' : unwatched === null,
     hooks: {
+      ...moves?.hooks,
       log,
       commit(tx, { downtimeMs, isWatched }) {
+        moves?.commit(tx, { downtimeMs })
+        if (move) updateEnvironment(run.db, environment.id, { placement: placementOn(move.to) })
         keepSettings(tx, { id: deployment.id, settings })
         commit(tx, { url, downtimeMs, unwatched: unwatched ?? (isWatched ? null : 'stop-first') })
       },

@@ -1,0 +1,1 @@
+ALTER TABLE `workloads` ADD `move` text;

@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import type { StoredMove } from '../../src/db/stored-move.ts'
+import { giveUpServer } from '../../src/deployments/observe.ts'
+import { backupsOf, endJob, insertJob } from '../../src/jobs/store.ts'
+import { settleMoves } from '../../src/moves/keep.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { changeMove, storeMove } from '../../src/runtime/move-store.ts'
+import { settleMove } from '../../src/runtime/moves.ts'
+import { pinTo } from '../../src/runtime/pins.ts'
+import { second, twoServers } from './scene.ts'
+
+const signal = new AbortController().signal
+
+const past = new Date(0).toISOString()
+
+/** One whose old volumes would be removed now. */
+const moved: StoredMove = {
+  ...{ id: 'moved', from: firstServer, to: second, by: 'ada@example.com' },
+  ...{ status: 'succeeded', at: past, outageMs: 1, bytes: 1, error: null, isDown: false },
+  ...{ leftOn: firstServer, leftUntil: past },
+}
+
+test('what a move left is kept once it is all that there is, or runs again', async () => {
+  const { t, subject, workload, all, own, state } = await twoServers()
+  const kept = { volumes: [all, []], leftOn: null }
+  storeMove(t.db, subject.id, moved)
+  pinTo(t.db, workload, second)
+  giveUpServer(t.deps, second)
+  giveUpServer(t.deps, firstServer) // what runs there must not keep its volumes
+  own.engine.containers.clear()
+  expect(state().leftOn).toBeNull()
+  for (const pinned of [null, firstServer]) {
+    storeMove(t.db, subject.id, moved)
+    pinTo(t.db, workload, pinned)
+    await settleMove(t.deps, workload, { signal })
+    expect(state()).toMatchObject(kept)
+  }
+  // where the new ones’ volumes were removed meanwhile
+  storeMove(t.db, subject.id, moved)
+  pinTo(t.db, workload, second)
+  await settleMove(t.deps, workload, { signal })
+  expect(state()).toMatchObject(kept)
+})
+
+test('nothing moves from where its volumes aren’t', async () => {
+  const { t, ada, path, workload, all, state } = await twoServers()
+  pinTo(t.db, workload, second)
+  const { json } = await ada.post(path, { server: firstServer })
+  expect(json).toMatchObject({ from: second, status: 'failed' })
+  await t.jobs.idle()
+  expect(state()).toMatchObject({ up: [2, 0], pinned: second, volumes: [all, []] })
+})
+
+test('what it had stays on the old server for a week, and its owner can delete it', async () => {
+  const { t, ada, path, subject, all, state } = await twoServers()
+  const { json } = await ada.post(path, { server: 'server2' })
+  await t.jobs.idle()
+  const days = (Date.parse(json.leftUntil) - Date.now()) / 86_400_000
+  expect([json.leftOn, Math.round(days)]).toEqual([firstServer, 7])
+  expect((await ada.page(`/services/${subject.id}`)).text).toContain('Before the move')
+  await settleMoves(t.deps, { signal })
+  expect(state()).toMatchObject({ volumes: [all, all], leftOn: firstServer })
+
+  // neither while a backup may read it, nor while the old server is away
+  const { ownerId } = t.db.$client.query('SELECT owner_id AS ownerId FROM services').get() as any
+  const backup = insertJob(t.db, { kind: 'backup', subjectId: backupsOf(subject.id), ownerId })
+  expect((await ada.delete(path)).json.leftOn).toBe(firstServer)
+  endJob(t.db, backup.id)
+  t.engines.setAway({ serverId: second }, true)
+  await settleMoves(t.deps, { signal })
+  expect(state()).toMatchObject({ volumes: [all, all], leftOn: firstServer })
+  t.engines.setAway({ serverId: second }, false)
+  await settleMoves(t.deps, { signal })
+  expect(state()).toMatchObject({ volumes: [[], all], leftOn: null, up: [0, 2] })
+  expect((await ada.delete(path)).status).toBe(409)
+  expect((await ada.page(`/services/${subject.id}`)).text).not.toContain('Before the move')
+})
+
+test('what is left is deleted once its week is over, and before the next move', async () => {
+  const { t, ada, path, subject, all, state } = await twoServers({ kind: 'environment' })
+  for (const server of ['server2', firstServer]) {
+    expect((await ada.post(path, { server })).json).toMatchObject({ status: 'succeeded' })
+    await t.jobs.idle()
+  }
+  expect(state()).toMatchObject({ up: [2, 0], volumes: [all, all], leftOn: second })
+  changeMove(t.db, subject.id, { leftUntil: past })
+  await settleMoves(t.deps, { signal })
+  expect(state()).toMatchObject({ up: [2, 0], volumes: [all, []], leftOn: null })
+})
