@@ -32,6 +32,11 @@ const roles = z.preprocess(
   ),
 )
 
+const labels = z.preprocess(
+  (given) => given ?? {},
+  pairs(labelKey, { max: 20 }).refine(hasLabelValues, badLabel),
+)
+
 const fields = {
   name: field(
     line('a name', { max: 60 }).regex(
@@ -40,7 +45,7 @@ const fields = {
     ),
     { label: 'Name', code: true, isNarrow: true },
   ),
-  labels: field(pairs(labelKey, { max: 20 }).refine(hasLabelValues, badLabel), {
+  labels: field(labels, {
     label: 'Labels',
     isLong: true,
     code: true,
@@ -118,7 +123,5 @@ export const createForm = z
         addIssue({ code: 'custom', path: [name], message: 'is needed to join it over ssh.' })
   })
 
-const { name, labels } = fields
-
 /** With an address only so that another one is refused: `refuse` of the resource. */
-export const changeForm = z.object({ name, labels, roles: fields.roles, address: hostAddress })
+export const changeForm = z.object({ ...fields, address: hostAddress })

@@ -150,8 +150,9 @@ export class ServerEngines {
   async #noteSwarm(docker: Docker, signal: AbortSignal) {
     const { db, config } = this.#deps
     const { hostname, nodeId, isMember, isManager } = await docker.swarmState({ signal })
-    const nodes = isManager ? await docker.listNodes({ signal }) : []
-    this.managers = nodes.filter((node) => node.isManager).length
+    // without a quorum it says nothing: then they are as many as before
+    const nodes = isManager ? await docker.listNodes({ signal }).catch(() => null) : []
+    if (nodes) this.managers = nodes.filter((node) => node.isManager).length
     const [own, ...others] = listServers(db)
     if (own!.nodeId === nodeId || (isMember && !nodeId)) return
     const name = others.some((one) => one.name === hostname) ? own!.name : hostname

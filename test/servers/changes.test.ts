@@ -44,6 +44,8 @@ test('a form changes it, too', async () => {
   expect((await root.get(`/settings/servers/${id}`)).json).toMatchObject({
     ...{ name: 'two', labels: { zone: 'north' }, roles: ['edge'] },
   })
+  await root.htmx('PUT', `/settings/servers/${id}`, { name: 'two', labels: '', roles: '' })
+  expect((await root.get(`/settings/servers/${id}`)).json).toMatchObject({ labels: {}, roles: [] })
 })
 
 test('Davit’s own server can be renamed and labelled, and keeps its roles', async () => {

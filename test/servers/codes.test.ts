@@ -44,7 +44,7 @@ test('the page shows command and code once, with a button that copies the code',
   const s = twoMachines()
   const form = (await s.root.page('/settings/servers/new')).text
   expect(form).toContain('<summary>Join it over ssh instead</summary>')
-  const fields = { name: 'two', labels: 'zone=east', roles: 'apps' }
+  const fields = { name: 'two', labels: '', roles: 'apps' }
   const shown = await s.root.form('/settings/servers', fields)
   expect(shown.text).toMatch(/<code>davit join \S+ --insecure<\/code>/)
   expect(shown.text).toMatch(/(\w{4}-){3}\w{4}/)

@@ -56,6 +56,7 @@ export class Machine {
         return 'own'
       },
       swarmLabels: async () => this.labels,
+      listNodes: async () => [],
       workerToken: async () => 'SWMTKN',
       joinSwarm: async ({ address, manager, token }) =>
         this.#change('join', () => {

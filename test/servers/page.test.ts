@@ -80,6 +80,10 @@ test('a second manager of the swarm is warned of', async () => {
   f.faults.listNodes = async () => nodes.map((one) => ({ ...one, hostname: one.id }))
   f.measure(1)
   await until(() => f.serverEngines.managers === 2)
+  f.faults.listNodes = () => Promise.reject(new Error('The swarm does not have a leader.'))
+  f.serverEngines.disks.set(serverId(1), space)
+  f.measure(1)
+  await until(() => f.serverEngines.disks.get(serverId(1)) !== space) // all of it was measured
   expect(await text()).toContain('two managers')
 })
 
