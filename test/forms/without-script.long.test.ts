@@ -66,6 +66,7 @@ const asksOthers = [
   'PUT /settings/git/:id',
   'PUT /settings/registries/:id',
   'POST /settings/registries',
+  'POST /settings/servers',
   'POST /services/:id/domains',
   'POST /envs/:id/drains/:id/test',
   'DELETE /backups/:id',
