@@ -24,6 +24,7 @@ export class Machine {
   unreachable: Error | null = null
   /** Of the swarm that it joins. */
   manager: Machine | null = null
+  workers = new Set<Machine>()
   readonly engine = new FakeEngine(realClock)
 
   constructor(hostname: string) {
@@ -64,11 +65,14 @@ export class Machine {
           const nodeId = `node ${address}`
           Object.assign(this.state, { isMember: true, nodeId, address, managers: [manager] })
           this.manager?.nodes.set(nodeId, true)
+          this.manager?.workers.add(this)
         }),
       leaveSwarm: async () =>
         this.#change('leave', () => {
           this.labels = {}
           this.nodes.clear()
+          // an engine forgets managers that say goodbye
+          for (const { state } of this.workers) state.managers = []
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '', managers: [] })
         }),
       getNode: async (id) =>

@@ -7,7 +7,7 @@ import { resume } from '../../src/serve.ts'
 import { listServers } from '../../src/servers/store.ts'
 import { engines } from '../engines/engines.ts'
 import { ensureRoot } from '../engines/root.ts'
-import { engineFolder, formSwarm, startServers } from '../engines/servers.ts'
+import { engineFolder, startServers } from '../engines/servers.ts'
 import type { Server } from '../engines/servers.ts'
 import { testApp } from '../support/app.ts'
 import { startSshServer } from '../support/ssh-server.ts'
@@ -74,9 +74,6 @@ test('servers join and leave for real; one whose ssh refuses is away until it do
   expect(stranger.json.errors).toMatchObject([{ field: 'sshKey' }])
   expect((await t.docker.swarmState()).isMember).toBe(false)
 
-  // as a Davit leaves it that is killed while a server joins, and ends its swarm at the next start
-  await formSwarm(own, [second])
-  await t.docker.leaveSwarm()
   const two = await add('two', seconds.body)
   expect(two).toMatchObject({ status: 201, json: { name: 'two' } })
   const three = await add('three', thirds.body)
