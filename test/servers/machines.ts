@@ -71,7 +71,7 @@ export class Machine {
         this.#change('leave', () => {
           this.labels = {}
           this.nodes.clear()
-          // an engine forgets managers that say goodbye
+          // as one does that joined moments before; others still know the manager that left
           for (const { state } of this.workers) state.managers = []
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '', managers: [] })
         }),
