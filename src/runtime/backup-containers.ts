@@ -125,3 +125,16 @@ export async function removeBackupContainers(
   for (const { id } of found.filter(({ labels }) => labels[processLabel] !== thisProcess))
     await docker.removeContainer(id, { force: true, volumes: true })
 }
+
+/** Those of this process that mount these volumes, too: their server was away when they were to be removed. */
+export async function removeEndedBackups(
+  { docker, instanceId }: Pick<BackupDeps, 'docker' | 'instanceId'>,
+  { volumes, signal }: { volumes: string[]; signal: AbortSignal },
+) {
+  const labels = labelFilter(instanceId, { kind: 'backup' })
+  for (const { id } of await docker.listContainers({ labels, all: true, signal })) {
+    const found = await docker.inspectContainer(id, { signal })
+    const isIts = found?.mounts.some(({ source }) => volumes.includes(source ?? ''))
+    if (isIts && found?.state === 'exited') await docker.removeContainer(id, { force: true })
+  }
+}

@@ -6,7 +6,7 @@ import { counted } from '../web/units.ts'
 import { backupsOf, getJob, hasJob } from '../jobs/store.ts'
 import type { End } from '../jobs/task.ts'
 import { Failure } from '../platform/errors.ts'
-import { removeBackupContainers } from './backup-containers.ts'
+import { removeBackupContainers, removeEndedBackups } from './backup-containers.ts'
 import { hasVolumes } from './component.ts'
 import type { Component } from './component.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -198,7 +198,9 @@ export async function settleMove(
     const docker = engines.of({ serverId })
     await removeBackupContainers({ ...deps, docker }, { signal }) // of a process that was killed
     const alive = await listVolumes(deps, workload, pinned ?? serverId)
-    for (const name of await listVolumes(deps, workload, serverId)) {
+    const left = await listVolumes(deps, workload, serverId)
+    await removeEndedBackups({ ...deps, docker }, { volumes: left, signal })
+    for (const name of left) {
       signal.throwIfAborted()
       if (getMove(db, workload.id)?.id !== move.id || pinnedTo(db, workload.id) !== pinned) return
       if (!alive.includes(name)) continue

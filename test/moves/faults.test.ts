@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { apps, giveUpServer } from '../../src/deployments/observe.ts'
+import { labelsFor, processLabel, thisProcess } from '../../src/docker/labels.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import { settleMoves } from '../../src/moves/keep.ts'
 import { firstServer } from '../../src/platform/root.ts'
@@ -79,6 +80,20 @@ test.each(kinds)('a %s whose new server ends in the copy runs as before', async 
   await s.t.jobs.idle()
   expect(s.state()).toEqual({ ...s.stays, volumes: [s.all, s.other.volumes], leftOn: second })
   s.t.engines.setAway({ serverId: second }, false)
+  // a carrier that ended with its server
+  const [volume] = [...s.other.engine.volumes.keys()]
+  const there = s.t.engines.of({ serverId: second })
+  s.other.engine.addImage({ tags: ['carrier:latest'], command: ['sleep', '1'] })
+  await there.createContainer({
+    ...{ name: 'carrier', image: 'carrier:latest', memoryBytes: 2 ** 24, cpus: 1, network: 'none' },
+    labels: {
+      ...labelsFor({ instanceId: s.t.instanceId, kind: 'backup', ownerId: '' }),
+      [processLabel]: thisProcess,
+    },
+    volumes: [{ name: volume!, path: '/volumes' }],
+  } as never)
+  const carrier = [...s.other.engine.containers.values()].at(-1)!
+  carrier.state = 'exited'
   // as when its events are followed again
   await observe(s.t.deps, s.subject.id, { orphans: true, signal })
   await settleMoves(s.t.deps, { signal })
