@@ -118,7 +118,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const on = onEngines(new Engines([docker, ...otherEngines]), {
     list: () => listServers(db),
     count: () => countContainers(db),
-    holding: (of) => listServersOf(db, of),
+    holding: (of, options) => listServersOf(db, of, options),
     pinnedTo: (id) => pinnedTo(db, id),
   })
   const { engines } = on

@@ -70,8 +70,8 @@ const keyBesides = () =>
 async function upgrade(directory: string, { files }: Manifest, fill: (db: Db) => Promise<void>) {
   const db = openDatabase(join(directory, 'davit.db'))
   try {
-    noteWhatRan(db)
     endWorkOfThen(db)
+    noteWhatRan(db)
     await fill(db)
   } finally {
     close(db)

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
 import {
   backups,
@@ -7,6 +7,7 @@ import {
   plannedDeployments,
   restoredObjects,
   services,
+  workloads,
 } from './schema.ts'
 
 export type Restored = typeof restoredObjects.$inferSelect
@@ -58,7 +59,7 @@ export const forgetToLoad = (db: Tx, backupId: string) =>
     .all().length > 0
 
 /**
- * What was being backed up or restored when a backup of Davit was made must not begin again after its restore:
+ * What was being backed up, restored or moved when a backup of Davit was made must not begin again after its restore:
  * it would remove or replace what is newer. A deployment whose time has come since, or the end of the freeze that it
  * waited for, may have run.
  */
@@ -78,12 +79,31 @@ export const endWorkOfThen = (db: Db) =>
     const ended = inArray(jobs.kind, ['backup', 'proof', 'restore'])
     const restoring = tx.select().from(jobs).where(eq(jobs.kind, 'restore')).all()
     for (const { input } of restoring) endRestoreOf(tx, input ?? '')
-    tx.delete(jobs).where(ended).run()
+    tx.delete(jobs)
+      .where(or(ended, inArray(jobs.id, endMovesOf(tx))))
+      .run()
     tx.update(backups)
       .set({ status: 'failed', ...unknownEnd, finishedAt: new Date() })
       .where(inArray(backups.status, ['pending', 'running']))
       .run()
   })
+
+/** Repeated, one would write what was there then over what is there now. Returns the ids of their jobs. */
+function endMovesOf(tx: Tx) {
+  const moved = tx.select().from(workloads).where(isNotNull(workloads.move)).all()
+  const ids = moved.map(({ move }) => move!.id)
+  tx.update(deployments)
+    .set({ status: 'failed', ...unknownEnd, finishedAt: new Date() })
+    .where(and(inArray(deployments.id, ids), isNull(deployments.finishedAt)))
+    .run()
+  const isMoving = and(
+    inArray(services.id, tx.select({ id: jobs.subjectId }).from(jobs).where(eq(jobs.kind, 'move'))),
+    inArray(services.status, ['pulling', 'creating', 'starting']),
+  )
+  tx.update(services).set({ status: 'running' }).where(isMoving).run() // it is looked for, and started if need be
+  tx.update(workloads).set({ move: null }).run()
+  return ids
+}
 
 function endRestoreOf(tx: Tx, backupId: string) {
   const isIts = eq(backups.id, backupId)

@@ -60,7 +60,7 @@ export async function beginMove(deps: BeginDeps, subject: Movable, { input, by, 
       storeMove(db, id, {
         ...{ id: begun.job, from, to, by, at: new Date().toISOString(), status: 'pending' },
         ...{ outageMs: null, bytes: null, error: null, isDown: false },
-        ...{ leftOn: isCarried ? to : null, leftUntil: null },
+        ...{ leftOn: null, leftUntil: null },
       })
       also()
       return begun

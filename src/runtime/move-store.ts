@@ -4,9 +4,12 @@ import { listRows, listValues } from '../db/queries.ts'
 import { getJob } from '../jobs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
+import { hasVolumes } from './component.ts'
+import type { Component } from './component.ts'
 import { words } from './explain.ts'
 import { named } from './once-failures.ts'
 import type { OnceSubject } from './once-failures.ts'
+import { pinnedTo } from './pin-store.ts'
 import type { WorkloadKey } from './workload.ts'
 import { jobs, workloads } from '../db/schema.ts'
 import type { StoredMove } from '../db/stored-move.ts'
@@ -46,13 +49,16 @@ export const isOver = ({ status }: StoredMove) => status !== 'pending' && status
 export const setAfter = (db: Tx, id: string, after: string) =>
   db.update(jobs).set({ after }).where(eq(jobs.id, id)).run()
 
-/** Throws while its volumes may be copied, so that nothing else begins to write to them. */
+type Once = { workload: WorkloadKey; subject: OnceSubject; component: Component }
+
+/** Throws while its volumes may be copied, or when they are elsewhere by now, so that nothing is written in vain. */
 export function refuseMoving(
   db: Tx,
-  { workload, subject }: { workload: WorkloadKey; subject: OnceSubject },
+  { workload, subject, component, serverId }: Once & { serverId: string },
 ) {
   const move = getMove(db, workload.id)
-  if (move?.status !== 'running' || getJob(db, move.id)?.status !== 'running') return
+  const isCopied = move?.status === 'running' && getJob(db, move.id)?.status === 'running'
+  if (!isCopied && (!hasVolumes([component]) || pinnedTo(db, workload.id) === serverId)) return
   throw new Failure(
     'being_moved',
     `${named[subject].what}: it is being moved to another server, and nothing may write to its volumes now.`,

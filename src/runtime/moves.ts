@@ -49,12 +49,12 @@ export async function moving(deps: MoveDeps, run: Moving) {
   const { from, to } = move
   const { id, ownerId } = workload
   if (hasVolumes(components) && pinnedTo(deps.db, id) !== from) throw notThere()
-  changeMove(deps.db, id, { status: 'running' })
+  const isCarried = hasVolumes(components)
+  changeMove(deps.db, id, { status: 'running', leftOn: isCarried ? to : null })
   const placement = placementOn(to)
   const end = (tx: Tx, { downtimeMs: outageMs }: Pick<Outcome, 'downtimeMs'>) =>
     changeMove(tx, id, { status: 'succeeded', outageMs, error: null })
-  if (!hasVolumes(components))
-    return { workload: { ...workload, placement }, hooks: {}, commit: end }
+  if (!isCarried) return { workload: { ...workload, placement }, hooks: {}, commit: end }
   for (const serverId of [from, to]) {
     await ensureCarrier(deps, { serverId, ownerId, signal }, log)
     // of a process that was killed

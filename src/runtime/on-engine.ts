@@ -17,7 +17,7 @@ export type ServerList = {
   /** How many containers each has. */
   count: () => Map<string, number>
   /** The ids of those with containers of it, also ones that will be removed. */
-  holding: (of: Belonging) => string[]
+  holding: (of: Belonging, options?: { left: boolean }) => string[]
   /** The one that a workload’s volumes are on; null before it has any. */
   pinnedTo: (workloadId: string) => string | null
 }
@@ -117,7 +117,7 @@ export function onEngines(engines: Engines, stored?: ServerList) {
       return all.length > 0 ? all : single
     },
     count: () => stored?.count() ?? new Map(),
-    holding: (of) => stored?.holding(of) ?? [],
+    holding: (of, options) => stored?.holding(of, options) ?? [],
     pinnedTo: (id) => stored?.pinnedTo(id) ?? null,
   }
   return { engines, serverList, docker: engines.all[0], runtime: onEngine(engines, serverList) }

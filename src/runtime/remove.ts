@@ -51,7 +51,7 @@ export async function removeFromEngine(
   const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
   // a database whose data is deleted has nothing to write; a process may still have a job to finish
   const timeoutSeconds = volumes && kind !== 'app' ? 0 : undefined
-  const asked = enginesFor(deps, of)
+  const asked = enginesFor(deps, of, { left: volumes })
   const lists = await Promise.all(asked.map((docker) => docker.listContainers(own)))
   const oldestFirst = lists.flat().reverse()
   await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async (one) => {
@@ -152,26 +152,17 @@ const holding = (
     engines.of({ serverId }),
   )
 
-/** Throws when a server with containers of it is away. */
+/** Throws when a server with containers of it is away, or one with volumes that a move has left. */
 function enginesFor(
   { engines, serverList }: Pick<EngineDeps, 'engines' | 'serverList'>,
   of: Belonging,
+  options: { left: boolean },
 ) {
-  for (const serverId of serverList.holding(of)) engines.of({ serverId })
+  for (const serverId of serverList.holding(of, options)) engines.of({ serverId })
   return listPresent(engines)
 }
 
 const listPresent = (engines: Engines) => engines.all.filter((docker) => !engines.isAway(docker))
-
-/** Returns all their names. Throws while a server that may have some doesn’t respond. */
-export async function allVolumesOf(
-  deps: Pick<EngineDeps, 'engines' | 'serverList' | 'instanceId'>,
-  of: Belonging,
-) {
-  const labels = labelFilter(deps.instanceId, of)
-  const found = holding(deps, of).map((docker) => docker.listVolumes({ labels }))
-  return (await Promise.all(found)).flat().map(({ name }) => name)
-}
 
 /** Returns the names of those that can be seen. */
 export async function volumesOf(

@@ -114,12 +114,23 @@ export const listWorkloadsOn = (db: Db, serverId: string): WorkloadKey[] =>
     .all()
     .map(({ id, serviceId }) => ({ id, kind: serviceId === null ? 'app' : 'service' }))
 
-/** Servers with containers or volumes of an environment, a project, a service or a user. */
-export function listServersOf(db: Db, { environmentId, projectId, serviceId, ownerId }: Belonging) {
+/**
+ * Servers with containers or volumes of an environment, a project, a service or a user; `left` adds those with
+ * volumes that a move has left there.
+ */
+export function listServersOf(
+  db: Db,
+  { environmentId, projectId, serviceId, ownerId }: Belonging,
+  { left = false } = {},
+) {
   const same = (column: SQLiteColumn, value?: string) => (value ? eq(column, value) : undefined)
   const isThere = and(eq(instances.workloadId, workloads.id), ne(instances.state, 'removed'))
   const rows = db
-    .selectDistinct({ running: instances.serverId, pinned: workloads.pinnedTo })
+    .selectDistinct({
+      running: instances.serverId,
+      pinned: workloads.pinnedTo,
+      move: workloads.move,
+    })
     .from(workloads)
     .leftJoin(instances, isThere)
     .leftJoin(environments, eq(environments.id, workloads.id))
@@ -134,7 +145,11 @@ export function listServersOf(db: Db, { environmentId, projectId, serviceId, own
       ),
     )
     .all()
-  const found = rows.flatMap(({ running, pinned }) => [running, pinned])
+  const found = rows.flatMap(({ running, pinned, move }) => [
+    running,
+    pinned,
+    (left && move?.leftOn) || null,
+  ])
   return [...new Set(found)].filter((id) => id !== null)
 }
 

@@ -89,7 +89,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
     if (container?.state === 'created') {
       await run.created?.(made, signal)
       signal.throwIfAborted()
-      ;(await import('./move-store.ts')).refuseMoving(run.db, run)
+      ;(await import('./move-store.ts')).refuseMoving(run.db, { ...run, ...made })
       await run.runtime.start(made)
     }
     run.started?.(made)

@@ -5,6 +5,8 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import { observeDifferent } from '../runtime/observe.ts'
+import { pinnedTo, pinTo } from '../runtime/pin-store.ts'
+import { isUp } from '../runtime/workload.ts'
 import { services } from './observe.ts'
 import { serviceJobs, settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
@@ -49,12 +51,12 @@ export async function lookForServices({
   const { found } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true }),
   )
-  const there = new Set(found.map(({ labels }) => readLabels(labels).serviceId))
-  return rows.map((row) => ({
-    row,
-    service: getService(db, row.objectId) ?? null,
-    isThere: there.has(row.objectId),
-  }))
+  const there = Map.groupBy(found, ({ labels }) => readLabels(labels).serviceId)
+  return rows.map((row) => {
+    const own = there.get(row.objectId) ?? []
+    const [at = null] = [...own.filter(isUp), ...own].map(({ serverId }) => serverId)
+    return { row, service: getService(db, row.objectId) ?? null, isThere: own.length > 0, at }
+  })
 }
 
 /** Finds restored services by the labels of their containers, and starts those without any. */
@@ -62,10 +64,12 @@ async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: Ab
   if (listRestored(deps.db, 'service').length === 0) return
   const failed = 'restored services could not be looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
-    for (const { row, service, isThere } of await lookForServices(deps))
+    for (const { row, service, isThere, at } of await lookForServices(deps))
       deps.db.transaction((tx) => {
         forgetRestored(tx, row.id)
         if (service && !isThere) startLater(deps, service)
+        const isPinned = service && pinnedTo(tx, service.id) !== null
+        if (isPinned && at) pinTo(tx, { id: service.id, kind: 'service' }, at) // it was moved since
       })
   })
 }

@@ -18,7 +18,7 @@ import { reconcile } from '../runtime/reconcile.ts'
 import { removeUnused } from '../runtime/act.ts'
 import { endMove, settleMove } from '../runtime/moves.ts'
 import { pinnedTo, pinTo } from '../runtime/pins.ts'
-import { allVolumesOf, removeFromEngine } from '../runtime/remove.ts'
+import { removeFromEngine, volumesOf } from '../runtime/remove.ts'
 import { restartLive, startStopped } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
 import {
@@ -95,7 +95,7 @@ export const serviceKind =
         deps.pulls.set(id, progress)
         try {
           await begin(deps, job, log)
-          volumes = await allVolumesOf(deps, { serviceId: id })
+          volumes = await volumesOf(deps, { serviceId: id })
           const options = { orphans: true, signal: work.signal }
           const seen = await reconcile(deps, workloadOf(service), options)
           wasUp = seen?.some(({ instance }) => isWanted(instance)) ?? false
@@ -243,7 +243,7 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
   const pinned = pinnedTo(deps.db, serviceId)
   if (!before || pinned === null) return
   const docker = deps.engines.of({ serverId: pinned })
-  for (const id of await allVolumesOf(deps, { serviceId }))
+  for (const id of await volumesOf(deps, { serviceId }))
     if (!before.includes(id)) await removeUnused(docker, { kind: 'volumes', id })
   if (before.length === 0) pinTo(deps.db, { id: serviceId, kind: 'service' }, null)
 }

@@ -3,10 +3,14 @@ import type { StoredMove } from '../../src/db/stored-move.ts'
 import { giveUpServer } from '../../src/deployments/observe.ts'
 import { backupsOf, endJob, insertJob } from '../../src/jobs/store.ts'
 import { settleMoves } from '../../src/moves/keep.ts'
+import type { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
-import { changeMove, storeMove } from '../../src/runtime/move-store.ts'
+import { openComponents } from '../../src/runtime/component.ts'
+import { changeMove, refuseMoving, storeMove } from '../../src/runtime/move-store.ts'
 import { settleMove } from '../../src/runtime/moves.ts'
 import { pinTo } from '../../src/runtime/pins.ts'
+import { getLiveRelease } from '../../src/runtime/store.ts'
+import { getService } from '../../src/services/store.ts'
 import { second, twoServers } from './scene.ts'
 
 const signal = new AbortController().signal
@@ -87,3 +91,35 @@ test('what is left is deleted once its week is over, and before the next move', 
   await settleMoves(t.deps, { signal })
   expect(state()).toMatchObject({ up: [2, 0], volumes: [all, []], leftOn: null })
 })
+
+test('a command isn’t begun beside volumes that don’t count any more', async () => {
+  const { t, workload } = await twoServers()
+  const [component] = openComponents(t.secrets, getLiveRelease(t.db, workload.id))!
+  const begin = (serverId: string) =>
+    codeOf(() => refuseMoving(t.db, { workload, subject: 'run', component: component!, serverId }))
+  expect([begin(firstServer), begin(second)]).toEqual([null, 'being_moved'])
+})
+
+test('what is deleted with its volumes is also deleted where a move has left some', async () => {
+  const { t, ada, path, subject, state } = await twoServers()
+  for (const server of [second, firstServer]) {
+    expect((await ada.post(path, { server })).json.status).toBe('succeeded')
+    await t.jobs.idle()
+  }
+  const remove = () => ada.delete(`/services/${subject.id}`, { confirm: 'thing', volumes: true })
+  t.engines.setAway({ serverId: second }, true)
+  expect((await remove()).status).toBeGreaterThanOrEqual(400)
+  expect(getService(t.db, subject.id)).toBeDefined()
+  t.engines.setAway({ serverId: second }, false)
+  await remove()
+  expect(state().volumes).toEqual([[], []])
+})
+
+function codeOf(work: () => void) {
+  try {
+    work()
+    return null
+  } catch (error) {
+    return (error as Failure).code
+  }
+}

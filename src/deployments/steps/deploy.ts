@@ -140,9 +140,10 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   // its settings may have changed since it was asked for, also by its commit
   const refused = deployment.share && whyNoShare(run, { project, environment })
   if (refused) throw shareImpossible(`A share of the requests ${refused.reason}`)
-  const isOff = !deployment.share && watchSecondsOf(environment, config) === 0
-  const unwatched = isOff ? 'off' : whyAlone(run, { project, environment })
   const { move } = run
+  // a move that went back by itself would still count as one
+  const isOff = !deployment.share && (move !== null || watchSecondsOf(environment, config) === 0)
+  const unwatched = isOff ? 'off' : whyAlone(run, { project, environment })
   const workload = workloadOf(run)
   const moves = move && (await moving(run, { move, workload, components, log, signal }))
   const carries = moves?.strategy !== undefined
