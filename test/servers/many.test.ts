@@ -30,8 +30,12 @@ test('50 servers with 1,000 instances: pages have all, ask no other server, wait
   const f = await running()
   // each of the two that look at a start, and the announcements of all servers together
   expect(f.asked.get('inspectContainer')).toBeLessThan(10 * all)
-  await f.root.page('/containers') // lists what changed while Davit started
-  f.asked.clear()
+  // what changed while Davit started is listed, and its start comes to its end
+  await until(async () => {
+    f.asked.clear()
+    await f.root.page('/containers')
+    return f.asked.size === 0
+  })
   const [app] = f.live
   const environment = `/projects/${app!.project}/envs/${app!.environment}`
   for (const path of [
