@@ -8,9 +8,9 @@ type Engine = {
 /** The first version whose Swarm has no known fault that Davit would meet. */
 const oldestDocker = 25
 
-/** Whether all managers of its swarm were at that address. Of a swarm that has ended none may be known. */
+/** Whether all managers of its swarm are, or were, at that address. */
 export const isManagedAt = (address: string, { managers }: { managers: string[] }) =>
-  managers.every((manager) => manager === address)
+  managers.length > 0 && managers.every((manager) => manager === address)
 
 /** Seconds by which two clocks may differ: certificates and logs depend on them. */
 const clockTolerance = 30

@@ -237,7 +237,7 @@ test.each<[string, string | null, Record<string, object | null>]>([
   ['another architecture', 'server', { check: { arch: 'arm64' } }],
   ['a swarm of its own', 'swarm', { engine: memberOf('10.0.0.2') }],
   ['a swarm that was Davit’s', null, { engine: memberOf('10.0.0.1') }],
-  ['a swarm that has ended', null, { engine: memberOf() }],
+  ['a swarm whose managers it doesn’t know', 'swarm', { engine: memberOf() }],
   ['a swarm that is not Davit’s alone', 'swarm', { engine: memberOf('10.0.0.1', '10.0.0.7') }],
   ['another address than chosen', 'address', { check: { address: '10.0.0.9' } }],
   ['no way to Davit’s server', 'address', { route: null }],

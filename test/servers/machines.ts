@@ -24,7 +24,6 @@ export class Machine {
   unreachable: Error | null = null
   /** Of the swarm that it joins. */
   manager: Machine | null = null
-  workers = new Set<Machine>()
   readonly engine = new FakeEngine(realClock)
 
   constructor(hostname: string) {
@@ -65,14 +64,11 @@ export class Machine {
           const nodeId = `node ${address}`
           Object.assign(this.state, { isMember: true, nodeId, address, managers: [manager] })
           this.manager?.nodes.set(nodeId, true)
-          this.manager?.workers.add(this)
         }),
       leaveSwarm: async () =>
         this.#change('leave', () => {
           this.labels = {}
           this.nodes.clear()
-          // as one does that joined moments before; others still know the manager that left
-          for (const { state } of this.workers) state.managers = []
           Object.assign(this.state, { isMember: false, isManager: false, nodeId: '', managers: [] })
         }),
       getNode: async (id) =>
