@@ -7,7 +7,7 @@ import { urlOf } from '../environments/json.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
 import { hasPort, web } from '../environments/processes.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import { pinnedTo, pinTo } from '../runtime/pin-store.ts'
+import { pinWhereFound } from '../runtime/pin-store.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { listInStatus } from '../services/store.ts'
@@ -127,7 +127,7 @@ function adopt(
     finishedAt: container.createdAt,
   })
   const workload = { id: environment.id, kind: 'app' } as const
-  if (pinnedTo(db, workload.id) !== null) pinTo(db, workload, container.serverId) // it was moved since
+  pinWhereFound(db, workload, container.serverId)
   adoptRelease(db, {
     workload,
     id: running.id,

@@ -11,7 +11,7 @@ import { named } from './once-failures.ts'
 import type { OnceSubject } from './once-failures.ts'
 import { pinnedTo } from './pin-store.ts'
 import type { WorkloadKey } from './workload.ts'
-import { jobs, workloads } from '../db/schema.ts'
+import { workloads } from '../db/schema.ts'
 import type { StoredMove } from '../db/stored-move.ts'
 
 /** The last move of a workload, or the one that is under way. */
@@ -44,10 +44,6 @@ export const listUnsettled = (db: Tx) =>
 export const placementOn = (server: string) => (server === firstServer ? null : { server })
 
 export const isOver = ({ status }: StoredMove) => status !== 'pending' && status !== 'running'
-
-/** Lets a job wait for the end of another. Call it in the transaction that inserts it. */
-export const setAfter = (db: Tx, id: string, after: string) =>
-  db.update(jobs).set({ after }).where(eq(jobs.id, id)).run()
 
 type Once = { workload: WorkloadKey; subject: OnceSubject; component: Component }
 

@@ -17,6 +17,11 @@ export const pinTo = (db: Tx, workload: WorkloadKey, serverId: string | null) =>
     .onConflictDoUpdate({ target: workloads.id, set: { pinnedTo: serverId } })
     .run()
 
+/** After a restore of Davit: what has volumes may have been moved since its backup to where it was found. */
+export function pinWhereFound(db: Tx, workload: WorkloadKey, serverId: string) {
+  if (pinnedTo(db, workload.id) !== null) pinTo(db, workload, serverId)
+}
+
 /** What has volumes on a server, which has to be moved before it can leave. */
 export const listPinned = (db: Tx, serverId: string) =>
   listValues(db, workloads.id, eq(workloads.pinnedTo, serverId))

@@ -75,7 +75,7 @@ export const insertServer = (db: Tx, row: InferInsertModel<typeof servers>) =>
 export const updateServer = (db: Tx, id: string, changes: Partial<Row>) =>
   db.update(servers).set(changes).where(eq(servers.id, id)).run()
 
-/** Davit’s own goes with the last other one, and keeps its images. */
+/** Davit’s own is deleted with the last other one; its Docker still has its images. */
 export function deleteServer(db: Tx, id: string) {
   if (id !== firstServer) db.delete(givenImages).where(eq(givenImages.serverId, id)).run()
   db.delete(servers).where(eq(servers.id, id)).run()

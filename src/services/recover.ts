@@ -5,7 +5,7 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import { observeDifferent } from '../runtime/observe.ts'
-import { pinnedTo, pinTo } from '../runtime/pin-store.ts'
+import { pinWhereFound } from '../runtime/pin-store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { services } from './observe.ts'
 import { serviceJobs, settledStatuses } from './state.ts'
@@ -68,8 +68,7 @@ async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: Ab
       deps.db.transaction((tx) => {
         forgetRestored(tx, row.id)
         if (service && !isThere) startLater(deps, service)
-        const isPinned = service && pinnedTo(tx, service.id) !== null
-        if (isPinned && at) pinTo(tx, { id: service.id, kind: 'service' }, at) // it was moved since
+        if (service && at) pinWhereFound(tx, { id: service.id, kind: 'service' }, at)
       })
   })
 }

@@ -11,6 +11,7 @@ import type { Masks } from '../logs/masks.ts'
 import { deleteSome, listJobLogs } from '../logs/store.ts'
 import { openServiceSecrets } from '../logs/secret-store.ts'
 import { masking, noMask } from '../logs/mask.ts'
+import { refuseWithoutBackup } from '../jobs/after-store.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { explain } from '../runtime/explain.ts'
@@ -35,7 +36,7 @@ import { isOutOfSight, isSettled, observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { noError, serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { getBackupEnd, getService } from './store.ts'
+import { getService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, unsealDefinition } from './stored-definition.ts'
 
@@ -246,17 +247,6 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
   for (const id of await volumesOf(deps, { serviceId }))
     if (!before.includes(id)) await removeUnused(docker, { kind: 'volumes', id })
   if (before.length === 0) pinTo(deps.db, { id: serviceId, kind: 'service' }, null)
-}
-
-export function refuseWithoutBackup(db: Db, id: string) {
-  const backup = getBackupEnd(db, id)
-  if (backup?.status === 'succeeded') return
-  const why = backup?.errorMessage ?? 'It was cancelled.'
-  throw new Failure(
-    'backup_failed',
-    `Nothing was changed, as the backup before it failed: ${why}`,
-    'Make a backup that succeeds, or go on without one.',
-  )
 }
 
 const wasCancelled = new Failure(

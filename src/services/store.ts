@@ -1,15 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
-import {
-  backups,
-  environments,
-  links,
-  projects,
-  servicePorts,
-  services,
-  users,
-} from '../db/schema.ts'
+import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -172,9 +164,6 @@ export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnviron
     )
     .orderBy(asc(projects.name), asc(environments.name))
     .all()
-
-/** How a backup has ended; undefined once it was deleted. */
-export const getBackupEnd = (db: Db, id: string) => getRow(db, backups, eq(backups.id, id))
 
 export const deleteService = (db: Db, id: string) =>
   db.delete(services).where(eq(services.id, id)).run()
