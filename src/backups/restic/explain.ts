@@ -83,7 +83,7 @@ const kinds: Kind[] = [
   {
     code: 'target_damaged',
     means:
-      /ciphertext verification failed|hash mismatch|does not match|wrong data returned|corrupt|damaged|invalid data|invalid character|unexpected end of JSON|not found in (the )?(index|repository)|cannot be decrypted|decrypt|pack .* (contains|does not exist)|tree .* (not|is)|id .* not found in|blob .* (is|not)|Load\(<(data|index|snapshot|key).*(InvalidRange|invalid range|not satisfiable|not exist|not found|no such file)|repository contains errors|unexpected EOF.*pack|is too short|zero size|slice bounds out of range|malformed/i,
+      /ciphertext verification failed|hash mismatch|does not match|wrong data returned|corrupt|damaged|invalid data|invalid character|unexpected end of JSON|not found in (the )?(index|repository)|cannot be decrypted|decrypt|pack .* (contains|does not exist)|tree .* (not|is)|id .* not found in|blob .* (is|not)|Load\(<(data|index|snapshot|key).*(InvalidRange|invalid range|not satisfiable|not exist|not found|no such file)|repository contains errors|unexpected EOF.*pack|too[ -]short|zero size|slice bounds out of range|malformed/i,
     says: 'has damaged data',
     hint: 'Something changed or cut a file there. Take a new backup to another target, and run “restic check --read-data” there.',
   },

@@ -70,6 +70,11 @@ const seen: [string, number | null, string][] = [
     'target_damaged',
   ],
   [
+    'Fatal: cannot dump file: ReadFull(<data/04b29f1ec2>): restic-file-too-short',
+    1,
+    'target_damaged',
+  ],
+  [
     'Load(<data/e98b3dde8d>, 667721, 874901) returned error, retrying after 4.5s: InvalidRange',
     null,
     'target_damaged',
