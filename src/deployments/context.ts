@@ -30,6 +30,7 @@ export type PipelineDeps = MoveDeps & {
   scheduler: Scheduler
   uploads: Uploads
   watches: {
+    prepare: () => Promise<unknown>
     begin: (deploymentId: string) => void
     endFor: (
       work: { environmentId: string; what: string; signal: AbortSignal },

@@ -144,6 +144,7 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   // a move that went back by itself would still count as one
   const isOff = !deployment.share && (move !== null || watchSecondsOf(environment, config) === 0)
   const unwatched = isOff ? 'off' : whyAlone(run, { project, environment })
+  if (unwatched === null) await run.watches.prepare()
   const workload = workloadOf(run)
   const moves = move && (await moving(run, { move, workload, components, log, signal }))
   const carries = moves?.strategy !== undefined

@@ -16,6 +16,9 @@ export class Watches {
     this.#deps = { ...deps, shutdown: this.#shutdown.signal }
   }
 
+  /** Loads what a watch takes; call it before the switch, as requests may have to go back at once after it. */
+  prepare = () => import('./watch.ts')
+
   /** Does nothing for a deployment that isn't watched, or is being ended already. */
   begin(id: string) {
     const watched = getWatched(this.#deps.db, id)
@@ -29,7 +32,7 @@ export class Watches {
     this.#deps.watched.begin(environmentId, since, share?.slot)
     this.#runs.set(environmentId, run)
     const { shutdown: signal } = this.#deps
-    run.done = retryOnDiskFull(async () => (await import('./watch.ts')).watch(this.#deps, run), {
+    run.done = retryOnDiskFull(async () => (await this.prepare()).watch(this.#deps, run), {
       signal,
     })
       .catch((error) => {
