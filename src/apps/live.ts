@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import type { Engines } from '../docker/index.ts'
 import { web } from '../environments/processes.ts'
 import { getDeployedImage } from '../deployments/store.ts'
 import type { Condition } from '../runtime/observed-containers.ts'
@@ -15,7 +16,14 @@ export type LiveDeps = {
   }
 }
 
-export const instanceStates = ['running', 'unhealthy', 'crash_looping', 'stopped'] as const
+/** `unknown` on a server that is away. */
+export const instanceStates = [
+  'running',
+  'unhealthy',
+  'crash_looping',
+  'stopped',
+  'unknown',
+] as const
 
 export type LiveInstance = {
   process: string
@@ -32,7 +40,7 @@ export type Live = { deploymentId: string; instances: LiveInstance[] }
 
 /** The live deployment of an environment, also while stopped; null when nothing was deployed. */
 export function liveOf(
-  { db, observed }: LiveDeps,
+  { db, observed, engines }: LiveDeps & { engines: Pick<Engines, 'isAway'> },
   { id, projectId }: { id: string; projectId: string },
 ): Live | null {
   const release = getLiveRelease(db, id)
@@ -50,7 +58,8 @@ export function liveOf(
     ({ id, component: process, containerId, serverId, state }): LiveInstance => {
       const isLooping = containerId !== null && observed.isLooping(containerId)
       const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
-      const shown = state === 'stopped' ? state : up
+      const there = state === 'stopped' ? state : up
+      const shown = engines.isAway({ serverId }) ? 'unknown' : there
       const address = addresses.get(id) ?? null
       return { process, containerId, serverId, state: shown, address, image: imageOf(process) }
     },

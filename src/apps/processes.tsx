@@ -6,7 +6,7 @@ import { ProcfileNote } from '../environments/procfile-note.tsx'
 import { queryOf } from '../logs/filter-choice.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import { ContainerBadge } from '../web/status-badge.tsx'
+import { Badge, ContainerBadge, unknownLook } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import type { EnvironmentView, ShownInstance } from './shown.ts'
@@ -47,17 +47,22 @@ type InstanceProps = {
 
 const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) => {
   const { name, containerId, state, condition, limits, usage, reference, server } = instance
-  const isUp = state !== 'stopped'
+  const isKnown = state !== 'unknown'
+  const isUp = isKnown && state !== 'stopped'
   const at = isUp ? condition?.startedAt : condition?.finishedAt
   return (
     <li class="row">
-      <ContainerBadge
-        state={isUp ? 'running' : 'exited'}
-        health={state === 'unhealthy' ? state : null}
-        looping={state === 'crash_looping'}
-        oomKilled={condition?.oomKilled ?? false}
-        exitCode={wasStopped ? null : (condition?.exitCode ?? null)}
-      />
+      {isKnown ? (
+        <ContainerBadge
+          state={isUp ? 'running' : 'exited'}
+          health={state === 'unhealthy' ? state : null}
+          looping={state === 'crash_looping'}
+          oomKilled={condition?.oomKilled ?? false}
+          exitCode={wasStopped ? null : (condition?.exitCode ?? null)}
+        />
+      ) : (
+        <Badge {...unknownLook} />
+      )}
       <div class="row-main">
         {containerId ? (
           <a class="row-link" href={containerPath({ id: containerId })}>
@@ -91,7 +96,7 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
             <span class="telling">{restarts(condition.restartCount)}</span>
           )}
           {isUp && condition?.oomKilled && <span class="telling">ran out of memory</span>}
-          {at && (
+          {isKnown && at && (
             <span>
               {isUp ? 'started' : 'ended'} <Ago at={at} />
             </span>

@@ -42,6 +42,9 @@ const looks: Record<Status, Look> = {
 /** For an environment without a deployment. */
 export const notDeployed: Look = { word: 'Not deployed', tone: 'quiet', icon: 'minus' }
 
+/** For a container on a server that is away. */
+export const unknownLook: Look = { word: 'Unknown', tone: 'quiet', icon: 'minus' }
+
 const runLooks: Record<RunStatus, Look> = {
   pending: looks.pending,
   running: { word: 'Running', tone: 'active', icon: 'loader-circle' },

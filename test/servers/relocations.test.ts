@@ -103,6 +103,7 @@ test('an app is moved once from a server that the swarm calls down, and its retu
   expect(s.t.engines.isLost({ serverId: second })).toBe(true)
   const shown = (await s.root.get(`/projects/${s.project.id}/envs/${s.env.id}`)).json
   expect(shown.waitsFor).toEqual(['server2'])
+  expect(shown.live.instances).toMatchObject([{ serverId: second, state: 'unknown' }])
   expect((await s.root.page(`/projects/${s.project.id}/envs/${s.env.id}`)).text).toContain(
     'server2',
   )
