@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DavitClient } from '../demo/client.ts'
-import { buildExecutable } from '../support/executable.ts'
+import { sha256Of } from '../release/make.ts'
 import { startSystemdMachine } from '../support/systemd-machine.ts'
 import type { SystemdMachine } from '../support/systemd-machine.ts'
 import { until } from '../support/until.ts'
 import { installedServer } from './installed.ts'
+import { buildVersions } from './versions.ts'
 
 // A server with Davit, and one that joins it by its command: each test goes on where the one before ended.
 
@@ -19,7 +20,7 @@ let davit: string
 beforeAll(async () => {
   const of = { engine: true, suite: 'trixie' } as const
   ;[home, next] = await Promise.all([startSystemdMachine(of), startSystemdMachine(of)])
-  await buildExecutable(join(home.shared, 'davit-0.1.0'))
+  await buildVersions(home.shared, ['0.1.0', '0.2.0'])
   await copyFile(join(home.shared, 'davit-0.1.0'), join(next.shared, 'davit'))
   davit = join(next.sharedInside, 'davit')
   await next.must(['systemctl', 'enable', '--now', 'ssh'])
@@ -122,6 +123,16 @@ test('one command joins it; then Davit uses its Docker, and only Davit’s key g
   )
   const again = await joining(code, '--yes')
   expect([again.exitCode, again.output]).toEqual([0, expect.stringContaining('Nothing to do')])
+}, 240_000)
+
+test('an upgrade of Davit keeps its servers, and reaches them at once', async () => {
+  const server = installedServer(home)
+  const sum = await sha256Of(join(home.shared, 'davit-0.2.0'))
+  const { exitCode, output } = await server.upgrade('0.2.0', ['--sha256', sum])
+  expect([exitCode, output]).toEqual([0, expect.any(String)])
+  expect(await server.state()).toMatchObject({ version: '0.2.0', leftOver: [] })
+  await until(async () => (await servers())[0]?.state === 'ready', 60)
+  expect(await swarmOf(next)).toBe('active')
 }, 240_000)
 
 test('its firewall is there again after a restart of Docker, and after someone flushed it', async () => {
