@@ -17,7 +17,10 @@ export type StoredMove = {
   error: string | null
   /** The server whose volumes of it don’t count, or no longer, and are removed there. */
   leftOn: string | null
-  /** Until when these are kept: they are what it had before. Null for as soon as possible. */
+  /**
+   * Until when these are kept: they are what it had before, or what it ran with there until the move failed. Null for
+   * as soon as possible.
+   */
   leftUntil: string | null
   /** True when it is to be started on its old server, which went away in the move, once that is back. */
   isDown: boolean

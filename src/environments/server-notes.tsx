@@ -26,15 +26,13 @@ export const PinFact = ({ pin, path }: { pin: Pin | null; path: string }) =>
         {pin.hasVolumes && <span class="muted"> where its volumes are</span>}
       </Fact>
       {pin.left && (
-        <Fact name="Before the move">
-          What it had then is on <bdi>{pin.left.server}</bdi> until <Day at={pin.left.until} />.
+        <Fact name={pin.left.isCopy ? 'Failed move' : 'Before the move'}>
+          {pin.left.isCopy ? 'The copy that it had started with' : 'What it had then'} is on{' '}
+          <bdi>{pin.left.server}</bdi> until <Day at={pin.left.until} />.
           <DeleteButton
             path={`${path}/move`}
             label="Delete what the move left"
-            question={{
-              text: `Delete what it had on ${pin.left.server}? It runs on ${pin.server}, with what was copied there.`,
-              answer: 'Delete',
-            }}
+            question={{ text: whatIsDeleted(pin.server, pin.left), answer: 'Delete' }}
           >
             Delete
           </DeleteButton>
@@ -42,3 +40,8 @@ export const PinFact = ({ pin, path }: { pin: Pin | null; path: string }) =>
       )}
     </>
   )
+
+const whatIsDeleted = (server: string, left: NonNullable<Pin['left']>) =>
+  left.isCopy
+    ? `Delete the copy on ${left.server}, and what was written to it? It runs on ${server}, with what it had before.`
+    : `Delete what it had on ${left.server}? It runs on ${server}, with what was copied there.`

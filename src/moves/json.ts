@@ -49,7 +49,7 @@ const ofSubject = (path: string, what: string): ReturnType<SliceOperations>[stri
     `Move ${what} to another server, with its volumes; it stays where it is unless it answers there`,
     move(),
   ),
-  [`DELETE ${path}`]: does(`Delete what the last move of ${what} left on its old server`, move()),
+  [`DELETE ${path}`]: does(`Delete what the last move of ${what} left on another server`, move()),
 })
 
 export const operations: SliceOperations = () => ({

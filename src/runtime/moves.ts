@@ -37,12 +37,15 @@ type Moving = {
   signal: AbortSignal
 }
 
-/** Milliseconds for which the old server keeps what a workload had there. */
+/** Milliseconds for which a server keeps what may be of use yet. */
 const keptFor = 7 * 24 * 3_600_000
+
+const keptUntil = () => new Date(Date.now() + keptFor).toISOString()
 
 /**
  * What makes a roll-out a move: its containers start on the other server with the volumes that the old ones had when
- * they stopped. These stay as they are, and what fails before the new ones answer removes the copies.
+ * they stopped. These stay as they are. What fails before the new ones start removes the copies; later these are kept,
+ * too, as something may have been written to them.
  */
 export async function moving(deps: MoveDeps, run: Moving) {
   const { move, workload, components, log, signal } = run
@@ -67,7 +70,10 @@ export async function moving(deps: MoveDeps, run: Moving) {
   let bytes = 0
   const hooks: Pick<RollOut['hooks'], 'stopped' | 'started'> = {
     async stopped() {
+      // of a process that was killed; only now, as the old ones start again when this fails
+      if (move.leftUntil !== null) throw interrupted()
       bytes = await carry(deps, run)
+      changeMove(deps.db, id, { leftUntil: keptUntil() })
     },
     started: () => compare({ serverId: to, signal, log }),
   }
@@ -78,8 +84,7 @@ export async function moving(deps: MoveDeps, run: Moving) {
     commit(tx: Tx, outcome: Pick<Outcome, 'downtimeMs'>) {
       if (!deps.serverList.list().some((one) => one.id === to)) throw notThere()
       end(tx, outcome)
-      const leftUntil = new Date(Date.now() + keptFor).toISOString()
-      changeMove(tx, id, { bytes, leftOn: from, leftUntil })
+      changeMove(tx, id, { bytes, leftOn: from, leftUntil: keptUntil() })
     },
   }
 }
@@ -136,6 +141,13 @@ async function listVolumes(
   return (await engines.of({ serverId }).listVolumes({ labels })).map(({ name }) => name)
 }
 
+const interrupted = () =>
+  new Failure(
+    'move_interrupted',
+    'Davit ended after it had started on the other server, where something may have been written since.',
+    'It runs where it was, as it was. The copy there stays for seven days. Move it again to delete that first.',
+  )
+
 const inUse = (container: string) =>
   new Failure(
     'move_in_use',
@@ -168,7 +180,7 @@ export function endMove(
 }
 
 /**
- * Removes the volumes that a move has left: on the new server when it failed, else on the old one once it is time.
+ * Removes the volumes that a move has left, once it is time: on the new server when it failed, else on the old one.
  * Only those that the server has which it is pinned to, now; a copy that may not be whole also when no server has any.
  * Does nothing while its job is there, a backup may read them, either server is away, or anything of the workload is
  * on the other one.
@@ -188,7 +200,9 @@ export async function settleMove(
   const isKnown = (server: string) => serverList.list().some(({ id }) => id === server)
   const pinned = pinnedTo(db, workload.id)
   const isSpare =
-    pinned === null ? move.status !== 'succeeded' : pinned !== serverId && isKnown(pinned)
+    pinned === null
+      ? move.status !== 'succeeded' && leftUntil === null
+      : pinned !== serverId && isKnown(pinned)
   if (isSpare && isKnown(serverId)) {
     if ([serverId, pinned ?? serverId].some((one) => engines.isAway({ serverId: one }))) return
     const listThere = () =>

@@ -33,8 +33,8 @@ export function refuseElsewhere(
 export type Pin = {
   server: string
   hasVolumes: boolean
-  /** What it had before its last move is there until then. */
-  left: { server: string; until: Date } | null
+  /** What it had before its last move is there until then; or, where that failed, the copy that it had run with. */
+  left: { server: string; until: Date; isCopy: boolean } | null
 }
 
 /** The server where its volumes are, else that it is placed on; null while there is one server. */
@@ -46,8 +46,8 @@ export function pinOf(
   const serverId = pinned ?? placedOn
   const server = serverId && nameOf(db, serverId)
   if (!server) return null
-  const { leftOn = null, leftUntil = null } = getMove(db, id) ?? {}
-  const before = leftOn && leftUntil ? nameOf(db, leftOn) : null
-  const left = before ? { server: before, until: new Date(leftUntil!) } : null
+  const { leftOn = null, leftUntil = null, to } = getMove(db, id) ?? {}
+  const on = leftOn && leftUntil ? nameOf(db, leftOn) : null
+  const left = on ? { server: on, until: new Date(leftUntil!), isCopy: leftOn === to } : null
   return { server, hasVolumes: pinned !== null, left }
 }

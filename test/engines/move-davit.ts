@@ -66,11 +66,12 @@ const { id } = db.$client.query('SELECT id FROM services').get() as { id: string
 const labels = [`davit.service=${id}`]
 await until(async () => {
   await t.jobs.idle()
-  const { leftOn } = getMove(db, id)!
+  const { leftOn, leftUntil, status } = getMove(db, id)!
+  const isKept = status === 'failed' && leftUntil !== null // it was killed once the new one had started
   const running = await Promise.all(others.map((docker) => docker.listContainers({ labels })))
   return (
     running.flat().length === 1 &&
-    leftOn === (pinnedTo(db, id) === serverId(3) ? serverId(2) : null)
+    leftOn === (pinnedTo(db, id) === serverId(3) ? serverId(2) : isKept ? serverId(3) : null)
   )
 }, 300)
 const running = await Promise.all(others.map((docker) => docker.listContainers({ labels })))

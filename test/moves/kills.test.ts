@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import type { Docker } from '../../src/docker/index.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { getMove } from '../../src/runtime/move-store.ts'
 import { resume } from '../../src/serve.ts'
 import { until } from '../support/until.ts'
 import { second, twoServers } from './scene.ts'
@@ -61,14 +62,20 @@ async function killedAt(kind: Kind, deadly: Deadly) {
     await Promise.allSettled(background)
   })
   const step = `${life.names.at(-1)} ${life.calls} ${deadly.isBefore}`
+  /** Where something may have been written to the copies. */
+  const isKept = () => {
+    const { status, leftUntil } = getMove(db, s.subject.id)!
+    return status === 'failed' && leftUntil !== null
+  }
   await until(async () => {
     await next.jobs.idle()
     const { up, leftOn, pinned } = s.state()
-    return up[0]! + up[1]! === 2 && leftOn === (pinned === second ? firstServer : null)
+    const left = pinned === second ? firstServer : isKept() ? second : null
+    return up[0]! + up[1]! === 2 && leftOn === left
   }, 30).catch(() => {
     throw new Error(`Killed at ${step}: ${JSON.stringify(s.state())}`)
   })
-  return { ...s, step, names: life.names }
+  return { ...s, step, names: life.names, isKept: isKept() }
 }
 
 test.each<Kind>(['service', 'environment'])(
@@ -79,16 +86,21 @@ test.each<Kind>(['service', 'environment'])(
       for (let at = 1; ; at++) {
         const killed = await killedAt(kind, { at, isBefore })
         if (killed === null) break
-        const { all, state, step, names } = killed
+        const { all, state, step, names, isKept } = killed
         const { up, volumes, live, pinned } = state()
         const isMoved = pinned === second
         seen.add(names.at(-1)!)
+        if (isKept) seen.add('kept')
+        const copies = isMoved || isKept ? all : []
         expect([step, up, volumes, live]).toEqual(
-          isMoved ? [step, [0, 2], [all, all], [second]] : [step, [2, 0], [all, []], [firstServer]],
+          isMoved
+            ? [step, [0, 2], [all, copies], [second]]
+            : [step, [2, 0], [all, copies], [firstServer]],
         )
       }
     expect(seen).toContain('runPiped')
     expect(seen).toContain('stopContainer')
+    expect(seen).toContain('kept')
   },
   600_000,
 )
