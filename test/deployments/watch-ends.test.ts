@@ -94,6 +94,27 @@ test('requests go back at once, also while that can’t be stored', async () => 
   await until(() => stored().watch?.end === 'reverted')
 })
 
+test('requests go back at once, while the engine is too busy to describe the container', async () => {
+  const { t, project, first, stored, crash } = await watched()
+  const { addresses } = (await t.docker.inspectContainer(first.containerId))!
+  const [before] = Object.values(addresses)
+  await t.watches.stop()
+  const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  t.faults.inspectContainer = async (...of) => {
+    asked.resolve()
+    await answers.promise
+    return t.docker.inspectContainer(...of)
+  }
+  const next = new Watches(t.deps)
+  next.resume()
+  await asked.promise
+  crash()
+  await until(() => String(t.routes.get(project.environmentId)).startsWith(`${before}:`))
+  answers.resolve()
+  await until(() => stored().watch?.end === 'reverted')
+  await next.stop()
+})
+
 test('requests go back at once, while other work on the containers goes on', async () => {
   const { t, project, first, second, stored, crash } = await watched()
   const addressOf = async ({ containerId }: { containerId: string }) =>

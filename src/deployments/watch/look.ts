@@ -31,17 +31,22 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
   const signal = AbortSignal.any([outer, over.signal])
   const subjects = subjectsOf(deps, { environmentId, releaseId })
   const judge = (seen: Observation) => verdictOf(watch.on, seen)
+  const ofBefore = Promise.withResolvers<WatchVerdict>()
   try {
-    return await Promise.race([hear(), untilOver(), failHealth()])
+    return await Promise.race([hear(), ofBefore.promise, untilOver(), failHealth()])
   } finally {
     over.abort()
   }
 
-  /** Begins with what happened before it listened. */
+  /**
+   * Begins with what happened before it listened. Events don't wait for that: an engine describes no container while
+   * it is busy with its end, which can take seconds.
+   */
   async function hear(): Promise<WatchVerdict | null> {
     const ends = new Ends()
     for await (const event of feed.listen(signal)) {
-      const found = event === resync ? await inspectAll() : heard(event, ends)
+      if (event === resync) void inspectAll().then((found) => found && ofBefore.resolve(found))
+      const found = event === resync ? null : heard(event, ends)
       if (found) return found
     }
     return null
