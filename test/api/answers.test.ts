@@ -41,7 +41,7 @@ afterAll(() => {
   silent.stop()
 })
 
-const config = { acceptTimeout: 60_000, clusterAddress: '10.0.0.1' }
+const config = { clusterAddress: '10.0.0.1' }
 const password = 'correct horse battery staple'
 const repositoryUrl = 'https://git.example.com/team/other.git'
 const compose = `services:

@@ -135,7 +135,7 @@ test('a secret that was changed stays masked in what the containers before wrote
 })
 
 test('a change that does not come up is undone, and says why', async () => {
-  const { t, ada } = withAda(testApp({}, { config: { acceptTimeout: 60_000 } }))
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, kept.replace('    ports', `${health}\n    ports`))
   const { status, json: after } = await ada.put(`/services/${service.id}`, { MODE: 'broken' })
   expect(status).toBe(200)

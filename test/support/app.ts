@@ -56,9 +56,12 @@ export function testApp(
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
     DAVIT_RATE_LIMIT: '100000',
     DAVIT_RATE_BURST: '100000',
+    DAVIT_REQUEST_TIMEOUT: '90',
     ...env,
   })
-  const config = { ...parsed, settleTime: 0, watchSeconds: 0, ...settings }
+  // On a busy machine, too, a request waits for its work to end, so that a test can read its result.
+  const patient = env.DAVIT_REQUEST_TIMEOUT ? {} : { acceptTimeout: 60_000 }
+  const config = { ...parsed, settleTime: 0, watchSeconds: 0, ...patient, ...settings }
   let hasMade = false
   /** Most tests make nothing on the engine, and need not ask it what is to be removed. */
   const noticed = (docker: Docker) =>
