@@ -14,9 +14,10 @@ export type LiveDeps = {
     condition: (containerId: string) => Condition | null
     isLooping: (containerId: string) => boolean
   }
+  engines: Pick<Engines, 'isAway'>
 }
 
-/** `unknown` on a server that is away. */
+/** `unknown` of one that should run on a server that is away. */
 export const instanceStates = [
   'running',
   'unhealthy',
@@ -40,9 +41,10 @@ export type Live = { deploymentId: string; instances: LiveInstance[] }
 
 /** The live deployment of an environment, also while stopped; null when nothing was deployed. */
 export function liveOf(
-  { db, observed, engines }: LiveDeps & { engines: Pick<Engines, 'isAway'> },
+  deps: LiveDeps,
   { id, projectId }: { id: string; projectId: string },
 ): Live | null {
+  const { db } = deps
   const release = getLiveRelease(db, id)
   if (!release) return null
   const image = getDeployedImage(db, release.id)
@@ -55,14 +57,24 @@ export function liveOf(
   const network = networkNameOf({ id, projectId })
   const addresses = new Map([overlayOf(network), network].flatMap((on) => [...listHeld(db, on)]))
   const instances = listLiveInstances(db, id).map(
-    ({ id, component: process, containerId, serverId, state }): LiveInstance => {
-      const isLooping = containerId !== null && observed.isLooping(containerId)
-      const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
-      const there = state === 'stopped' ? state : up
-      const shown = engines.isAway({ serverId }) ? 'unknown' : there
+    ({ id, component: process, containerId, serverId, ...one }): LiveInstance => {
+      const state = stateOf(deps, { ...one, containerId, serverId })
       const address = addresses.get(id) ?? null
-      return { process, containerId, serverId, state: shown, address, image: imageOf(process) }
+      return { process, containerId, serverId, state, address, image: imageOf(process) }
     },
   )
   return { deploymentId: release.id, instances }
+}
+
+type Stored = { containerId: string | null; serverId: string; state: string }
+
+/** Of one of the live release. */
+export function stateOf(
+  { observed, engines }: Omit<LiveDeps, 'db'>,
+  { containerId, serverId, state }: Stored,
+): LiveInstance['state'] {
+  if (state === 'stopped') return state
+  if (engines.isAway({ serverId })) return 'unknown'
+  if (containerId !== null && observed.isLooping(containerId)) return 'crash_looping'
+  return state === 'unhealthy' ? state : 'running'
 }

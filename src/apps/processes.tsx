@@ -6,7 +6,7 @@ import { ProcfileNote } from '../environments/procfile-note.tsx'
 import { queryOf } from '../logs/filter-choice.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import { Badge, ContainerBadge, unknownLook } from '../web/status-badge.tsx'
+import { ContainerBadge, StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import type { EnvironmentView, ShownInstance } from './shown.ts'
@@ -61,7 +61,7 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
           exitCode={wasStopped ? null : (condition?.exitCode ?? null)}
         />
       ) : (
-        <Badge {...unknownLook} />
+        <StatusBadge status="unknown" />
       )}
       <div class="row-main">
         {containerId ? (

@@ -21,12 +21,9 @@ import { listFailing } from '../schedules/store.ts'
 import { listAwaited, nameOf } from '../servers/store.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
-import type { Live } from './live.ts'
+import type { Live, LiveDeps } from './live.ts'
 
-export type ShownDeps = Parameters<typeof liveOf>[0] &
-  LinkDeps &
-  AddressDeps &
-  Pick<UsageDeps, 'usage'>
+export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usage'>
 
 /** The address of the running app, else its future one. */
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>

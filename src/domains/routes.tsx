@@ -7,6 +7,7 @@ import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import type { Engines } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Routing } from '../runtime/routing.ts'
 import { headOf, lookOf } from '../environments/head.ts'
@@ -43,6 +44,7 @@ import { checkTarget } from './target.ts'
 
 export type DomainDeps = Serving & {
   db: Db
+  engines: Pick<Engines, 'isAway'>
   secrets: Secrets
   config: Config
   edge: Pick<Edge, 'isOn' | 'mode' | 'trouble' | 'rejected'>

@@ -1,3 +1,4 @@
+import type { Engines } from '../docker/index.ts'
 import { hasShare } from '../db/watch-schema.ts'
 import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -17,7 +18,8 @@ import type { Environment } from './store.ts'
 
 export type Verb = 'start' | 'restart' | 'stop'
 
-export type HeadDeps = Parameters<typeof reachedAt>[0] & Parameters<typeof whyNoShare>[0]
+export type HeadDeps = Parameters<typeof reachedAt>[0] &
+  Parameters<typeof whyNoShare>[0] & { engines: Pick<Engines, 'isAway'> }
 export type EnvironmentHead = ReturnType<typeof headOf>
 
 /** The state for the header of all pages of an environment, in a fixed number of queries. */
@@ -37,7 +39,7 @@ export function headOf(
     environment,
     project,
     isDeleting,
-    state: step ?? (current && stateOf(current, instances)),
+    state: step ?? (current && stateOf(deps, current, instances)),
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
@@ -68,14 +70,18 @@ export const lookOf = ({
 type Current = NonNullable<ReturnType<typeof getCurrent>>
 type Instances = ReturnType<typeof listLiveInstances>
 
-const stateOf = (
+function stateOf(
+  { engines }: Pick<HeadDeps, 'engines'>,
   { status, errorCode }: Current,
   instances: Instances,
-): Current['status'] | 'unhealthy' =>
-  status === 'running' &&
-  (isStopCode(errorCode) || instances.some(({ state }) => state === 'unhealthy'))
-    ? 'unhealthy'
-    : status
+): Current['status'] | 'unhealthy' | 'unknown' {
+  if (status !== 'running') return status
+  const wanted = instances.filter(({ state }) => state !== 'stopped')
+  const there = wanted.filter((one) => !engines.isAway(one))
+  if (wanted.length > 0 && there.length === 0) return 'unknown'
+  const isWell = there.length === wanted.length && there.every(({ state }) => state === 'live')
+  return isWell && !isStopCode(errorCode) ? status : 'unhealthy'
+}
 
 function verbsFor({ step, instances }: { step: AppStep | null; instances: Instances }): Verb[] {
   if (step !== null) return step === 'stopping' ? [] : ['stop']

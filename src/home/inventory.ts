@@ -3,6 +3,7 @@ import { environmentPath } from '../environments/paths.ts'
 import { lookOfApp, processesOf } from '../map/states.ts'
 import { listLive } from '../map/store.ts'
 import { servicePath } from '../services/own-service.ts'
+import { statusOf } from '../services/shown.ts'
 import { lookOfStatus, toneRanks } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { listApps, listOwnServices } from './store.ts'
@@ -23,11 +24,12 @@ export type Item = {
 /** All apps and services of a user that aren't being deleted, in a fixed number of queries. */
 export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
   const apps = listApps(deps.db, ownerId)
+  const services = listOwnServices(deps.db, ownerId)
   const live = listLive(
     deps.db,
-    apps.map(({ id }) => id),
+    [...apps, ...services].map(({ id }) => id),
   )
-  const instances = Map.groupBy(live, ({ environmentId }) => environmentId)
+  const instances = Map.groupBy(live, ({ workloadId }) => workloadId)
   return [
     ...apps.map((app): Item => {
       const processes = processesOf(deps, { processes: [] }, instances.get(app.id) ?? [])
@@ -39,9 +41,10 @@ export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
         isUp: processes.length > 0,
       }
     }),
-    ...listOwnServices(deps.db, ownerId).map((service): Item => ({
+    ...services.map((service): Item => ({
       ...{ kind: 'service', id: service.id, name: service.name, href: servicePath(service) },
-      ...{ look: lookOfStatus(service.status), activity: service.releaseId ?? service.id, service },
+      look: lookOfStatus(statusOf(deps, service, instances.get(service.id))),
+      ...{ activity: service.releaseId ?? service.id, service },
     })),
   ]
 }

@@ -14,6 +14,7 @@ import { environmentPath } from '../environments/paths.ts'
 import { addressOf } from '../services/address.ts'
 import { servicePath } from '../services/own-service.ts'
 import { serverOf } from '../services/placement.ts'
+import { statusOf } from '../services/shown.ts'
 import { hostOf } from '../web/components.tsx'
 import { serverNames } from '../runtime/on-engine.ts'
 import type { ServerList } from '../runtime/on-engine.ts'
@@ -89,7 +90,7 @@ type GraphContext = {
 function appsOf({ deps, owned, rates }: GraphContext): MapNode[] {
   const names = serverNames(deps)
   const projects = new Map(owned.projects.map((project) => [project.id, project]))
-  const instances = Map.groupBy(owned.instances, ({ environmentId }) => environmentId)
+  const instances = Map.groupBy(owned.instances, ({ workloadId }) => workloadId)
   return owned.apps.map(({ environment, current, latest }) => {
     const project = projects.get(environment.projectId)!
     const own = instances.get(environment.id) ?? []
@@ -121,6 +122,7 @@ function whereOf(names: Map<string, string>, own: Owned['instances']) {
 }
 
 function servicesOf({ deps, owned, rates }: GraphContext): MapNode[] {
+  const instances = Map.groupBy(owned.instances, ({ workloadId }) => workloadId)
   const names = serverNames(deps)
   const whereIs = (id: string) => (names.has(id) ? `on ${names.get(id)}` : null)
   return owned.services.map((service) => ({
@@ -129,7 +131,7 @@ function servicesOf({ deps, owned, rates }: GraphContext): MapNode[] {
     name: service.name,
     project: null,
     holder: null,
-    look: lookOfStatus(service.status),
+    look: lookOfStatus(statusOf(deps, service, instances.get(service.id))),
     note: [
       service.template === 'compose' ? 'Compose file' : service.template,
       service.version,

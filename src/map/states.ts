@@ -1,3 +1,4 @@
+import { stateOf } from '../apps/live.ts'
 import type { LiveDeps } from '../apps/live.ts'
 import type { Environment } from '../environments/store.ts'
 import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
@@ -9,7 +10,7 @@ export type MapProcess = { name: string; running: number; wanted: number; look: 
 
 /** From the live containers; without any, from the configured processes. */
 export function processesOf(
-  { observed }: Pick<LiveDeps, 'observed'>,
+  deps: Omit<LiveDeps, 'db'>,
   { processes }: Pick<Environment, 'processes'>,
   instances: Owned['instances'][number][],
 ): MapProcess[] {
@@ -19,20 +20,16 @@ export function processesOf(
       look: notRunning,
     }))
   return [...Map.groupBy(instances, ({ process }) => process)].map(([name, all]) => {
-    const looping = all.filter(
-      ({ containerId, state }) =>
-        state !== 'stopped' && containerId && observed.isLooping(containerId),
-    )
-    const running = all.filter((one) => one.state === 'live' && !looping.includes(one)).length
-    const look =
-      looping.length > 0
-        ? crashLooping
-        : all.some(({ state }) => state === 'unhealthy')
-          ? lookOfStatus('unhealthy')
-          : lookOfStatus(running > 0 ? 'running' : 'stopped')
+    const states = all.map((one) => stateOf(deps, one))
+    const worst = byWeight.find((state) => states.includes(state))!
+    const look = worst === 'crash_looping' ? crashLooping : lookOfStatus(worst)
+    const running = states.filter((state) => state === 'running').length
     return { name, running, wanted: all.length, look }
   })
 }
+
+/** A process is shown as the first of these that one of its containers is in. */
+const byWeight = ['crash_looping', 'unhealthy', 'running', 'unknown', 'stopped'] as const
 
 type Deployment = NonNullable<Owned['apps'][number]['latest']>
 type Deployments = {
@@ -64,8 +61,11 @@ export function lookOfApp({
 function lookOfLive(processes: MapProcess[], current: Deployments['current']): Look {
   const worst = processes.find(({ look }) => look.tone === 'bad')
   if (worst) return worst.look
-  if (processes.every(({ running }) => running === 0))
+  if (processes.every(({ running }) => running === 0)) {
+    const unknown = processes.find(({ look }) => look === lookOfStatus('unknown'))
+    if (unknown) return unknown.look
     return lookOfStatus(current?.errorCode ? 'failed' : 'stopped')
+  }
   return processes.every(({ running, wanted }) => running === wanted)
     ? lookOfStatus('running')
     : lookOfStatus('unhealthy')
@@ -75,11 +75,11 @@ export const isServing = ({ word }: Look) =>
   ['Running', 'Unhealthy'].includes(word) || word === crashLooping.word
 
 /** The state of an address whose app doesn't run. One that was stopped on purpose isn't an error. */
-export const notResponding = ({ tone }: Look): Look => ({
-  word: 'Not responding',
-  tone: tone === 'bad' ? 'bad' : 'quiet',
-  icon: tone === 'bad' ? 'x' : 'minus',
-})
+export function notResponding(holder: Look): Look {
+  if (holder === lookOfStatus('unknown')) return holder
+  const isBad = holder.tone === 'bad'
+  return { word: 'Not responding', tone: isBad ? 'bad' : 'quiet', icon: isBad ? 'x' : 'minus' }
+}
 
 /** The state of an address without a check of its own. */
 export const ready: Look = { word: 'Ready', tone: 'good', icon: 'check' }

@@ -34,7 +34,7 @@ export function listOwned(db: Db, ownerId: string) {
     projects: ownProjects,
     apps,
     services: ownServices,
-    instances: listLive(db, appIds),
+    instances: listLive(db, [...appIds, ...serviceIds]),
     ports: listRows(
       db,
       servicePorts,
@@ -57,10 +57,11 @@ export function listOwned(db: Db, ownerId: string) {
   }
 }
 
-export const listLive = (db: Db, environmentIds: string[]) =>
+/** Instances of the live releases of apps and services. */
+export const listLive = (db: Db, workloadIds: string[]) =>
   db
     .select({
-      environmentId: instances.workloadId,
+      workloadId: instances.workloadId,
       process: instances.component,
       containerId: instances.containerId,
       state: instances.state,
@@ -69,7 +70,7 @@ export const listLive = (db: Db, environmentIds: string[]) =>
     .from(instances)
     .where(
       and(
-        inArray(instances.workloadId, environmentIds),
+        inArray(instances.workloadId, workloadIds),
         inArray(instances.state, ['live', 'unhealthy', 'stopped']),
       ),
     )

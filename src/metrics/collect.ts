@@ -1,3 +1,4 @@
+import { stateOf } from '../apps/live.ts'
 import type { LiveDeps } from '../apps/live.ts'
 import type { Config } from '../config.ts'
 import type { UsagePoller } from '../containers/usage/poller.ts'
@@ -86,23 +87,14 @@ const labelsOf = (item: Item, { email }: { email: string }): Labels =>
 /** As on the dashboard, for example `crash_looping`. */
 const stateIn = ({ look }: Item) => look.word.toLowerCase().replace(/\W+/g, '_')
 
-function addContainers(
-  { db, observed, usage }: MetricDeps,
-  metrics: Metrics,
-  labels: Map<string, Labels>,
-) {
+function addContainers(deps: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
+  const { db, observed, usage } = deps
   const live = listLive(db, [...labels.keys()])
-  const byProcess = Map.groupBy(live, (one) => `${one.environmentId} ${one.process}`)
+  const byProcess = Map.groupBy(live, (one) => `${one.workloadId} ${one.process}`)
   for (const all of byProcess.values()) {
-    const { environmentId, process } = all[0]!
-    const of = { ...labels.get(environmentId), process }
-    const stateOf = ({ state, containerId }: (typeof all)[number]) =>
-      state !== 'stopped' && containerId && observed.isLooping(containerId)
-        ? 'crash_looping'
-        : state === 'live'
-          ? 'running'
-          : state
-    for (const [state, some] of Map.groupBy(all, stateOf))
+    const { workloadId, process } = all[0]!
+    const of = { ...labels.get(workloadId), process }
+    for (const [state, some] of Map.groupBy(all, (one) => stateOf(deps, one)))
       metrics.add('containers', { ...of, state }, some.length)
     const ids = all.flatMap(({ containerId }) => containerId ?? [])
     const conditions = ids.flatMap((id) => observed.condition(id) ?? [])

@@ -127,8 +127,8 @@ export const difference = componentOf('Difference', () => ({
 export function serviceJson({ service: row, ports, containers, ...more }: ShownService) {
   const { errorStep: step, errorCode: code, errorMessage: message, errorHint: hint } = row
   return shown(service, {
-    ...row,
     ...more,
+    ...row, // with the stored status, also while its server is away
     version: row.version || null,
     containers: containers && containers.map((container) => containerJson(container, row)),
     ports: ports.map(({ port: host, ...port }) => portJson({ ...port, host })),

@@ -121,7 +121,7 @@ export const serviceRoutes = (
       const log = said && (await logShown(service, c.req.valid('query')))
       return show(c, {
         title: service.name,
-        state: lookOfStatus(service.status),
+        state: lookOfStatus(shown.status),
         page: () => (
           <ServicePage
             {...status}

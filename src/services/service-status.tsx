@@ -26,14 +26,14 @@ export type StatusProps = ShownService & {
 }
 
 export const ServiceStatus = (props: StatusProps) => {
-  const { service, places, isBusy, images, containers, awaited } = props
+  const { service, status, places, isBusy, images, containers, awaited } = props
   return (
     <Live
       as="section"
       id="service-status"
       class="service-status"
       aria-label="Status"
-      data-announce={`The service is ${statusInWords(service.status)}.`}
+      data-announce={`The service is ${statusInWords(status)}.`}
     >
       <PageHead
         title={service.name}
@@ -43,7 +43,7 @@ export const ServiceStatus = (props: StatusProps) => {
       />
       {service.errorCode && <ServiceError {...service} />}
       <div class="status-line">
-        <StatusBadge status={service.status} />
+        <StatusBadge status={status} />
         <Address {...props} />
         <Doing {...props} />
         <div class="actions">

@@ -79,7 +79,7 @@ const InstanceList = ({ items, nextCursor }: Instances) => (
   </Live>
 )
 
-const Instance = ({ service, url, containers }: ShownService) => {
+const Instance = ({ service, status, url, containers }: ShownService) => {
   return (
     <li class="row service-row" id={`s${service.id}`}>
       <ServiceLogo service={service} images={containers?.map(({ image }) => image)} />
@@ -95,7 +95,7 @@ const Instance = ({ service, url, containers }: ShownService) => {
         </p>
       </div>
       {service.deletingAt && <p class="row-end">being deleted</p>}
-      <StatusBadge status={service.status} />
+      <StatusBadge status={status} />
     </li>
   )
 }

@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts'
-import type { ContainerSummary, Engines } from '../docker/index.ts'
+import type { ContainerSummary, Engines, OnServer } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { listHosts } from '../addresses/store.ts'
 import { placesOf } from '../addresses/places.ts'
 import { pinnedTo, pinOf } from '../runtime/pins.ts'
+import { listLiveInstances } from '../runtime/store.ts'
 import { namedUrl } from '../addresses/urls.ts'
 import type { UrlDeps } from '../addresses/urls.ts'
 import type { Places } from '../addresses/places.ts'
@@ -13,11 +14,22 @@ import { serverOf } from './placement.ts'
 import { listPorts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
+/** Unknown while it should run on a server that is away. */
+export const statusOf = (
+  { engines }: { engines: Pick<Engines, 'isAway'> },
+  { status }: Pick<Service, 'status'>,
+  instances: OnServer[] = [],
+) =>
+  ['running', 'unhealthy'].includes(status) && instances.some((one) => engines.isAway(one))
+    ? 'unknown'
+    : status
+
 type ShownDeps = UrlDeps & { config: Config; engines: Engines; instanceId: string }
 
 /** An instance with its state from the engine and the database. */
 export type ShownService = {
   service: Service
+  status: ReturnType<typeof statusOf>
   ports: ServicePort[]
   /** Its first domain, else the address of its first port. */
   url: string | null
@@ -42,6 +54,7 @@ export async function shownServices(
     const places = placesOf(deps, service.ownerId, serverOf(service))
     return {
       service,
+      status: statusOf(deps, service, listLiveInstances(deps.db, service.id)),
       ports,
       url: namedUrl(deps, { holder, label: null }) ?? addressOf(places, ports),
       domains: listHosts(deps.db, holder),

@@ -9,7 +9,8 @@ type RunStatus = (typeof runStatuses)[number]
 /** The running action on a workload. */
 type Step = 'starting' | 'restarting' | 'stopping' | 'moving'
 
-type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step
+/** `unknown` while the server that it runs on is away. */
+export type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step | 'unknown'
 
 /** The state of a deployment, service or environment. */
 export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
@@ -37,13 +38,11 @@ const looks: Record<Status, Look> = {
   cancelled: { word: 'Cancelled', tone: 'quiet', icon: 'minus' },
   superseded: { word: 'Superseded', tone: 'quiet', icon: 'arrow-up' },
   stopped: { word: 'Stopped', tone: 'quiet', icon: 'square' },
+  unknown: { word: 'Unknown', tone: 'quiet', icon: 'minus' },
 }
 
 /** For an environment without a deployment. */
 export const notDeployed: Look = { word: 'Not deployed', tone: 'quiet', icon: 'minus' }
-
-/** For a container on a server that is away. */
-export const unknownLook: Look = { word: 'Unknown', tone: 'quiet', icon: 'minus' }
 
 const runLooks: Record<RunStatus, Look> = {
   pending: looks.pending,
