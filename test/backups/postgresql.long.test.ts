@@ -81,7 +81,7 @@ test('a PostgreSQL is backed up by button and by its plan, with its tables and r
   await sql('INSERT INTO orders SELECT n, md5(n::text) FROM generate_series(5001, 5100) n')
   const second = await backUp()
   expect(second).toMatchObject({ status: 'succeeded', rows: 5100 })
-})
+}, 300_000)
 
 test('a backup is restored where nothing else is, and compared with what was stored', async () => {
   const { t, root, path, folder } = await aShop()
@@ -110,7 +110,7 @@ test('a backup is restored where nothing else is, and compared with what was sto
   const { proven } = await prove()
   expect(proven.error).toBeString()
   expect(await events()).toContain('backup_unproven')
-})
+}, 300_000)
 
 test('a restore brings back what was there, after a backup of what it replaces', async () => {
   const { t, root, path, sql } = await aShop()
@@ -147,7 +147,7 @@ test('a restore brings back what was there, after a backup of what it replaces',
   await t.jobs.idle()
   expect((await root.get(`/backups/${json.id}`)).json.restore.status).toBe('failed')
   expect(await sql('SELECT n FROM later')).toBe('1')
-})
+}, 300_000)
 
 test('a deleted PostgreSQL is restored into a new one, with passwords of its own', async () => {
   const { t, root, path, db, sql } = await aShop()
@@ -183,7 +183,7 @@ test('a deleted PostgreSQL is restored into a new one, with passwords of its own
   expect(await query({ PGPASSWORD: 'known' }, 'reader', count)).toBe('5000|5000')
   const then = { PGPASSWORD: before.get('POSTGRES_PASSWORD')! }
   expect(await query(then, 'davit', count)).toBe('refused')
-})
+}, 300_000)
 
 const listPacks = (folder: string) =>
   readdirSync(join(folder, 'data'), { recursive: true, withFileTypes: true }).flatMap((one) =>

@@ -55,6 +55,7 @@ test(
       rounds: 4,
       replicas: 2,
       without: ['upload'],
+      prepare: ({ client, site }) => client.put(site.path, { watchSeconds: 0 }), // else it goes back
       async round(scene) {
         const { client, load, davit } = scene
         const old = (await instances(davit)).map(({ id }) => id)

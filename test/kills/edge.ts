@@ -19,7 +19,7 @@ const moments = {
 /** No visitor may notice; the streams of each last longer than Davit is away. */
 export const deploymentByEdge: Operation = async (start) => {
   const { settings, ...ports } = await anEdgeOfItsOwn()
-  const davit = await start(settings)
+  const davit = await start({ ...settings, DAVIT_WATCH_SECONDS: '5' }) // until the version before stops
   const site = await aSite(davit, { ports })
   const load = await startLoad(site.place, { versions: [site.live], ticks: 60 })
   onTestFinished(() => load[Symbol.dispose]())
