@@ -96,8 +96,8 @@ const proxy = {
 
 const transport = {
   protocol: 'http',
-  // a removed container doesn't even refuse
-  dial_timeout: '1s',
+  // a removed container doesn't even refuse: long enough for any other, and short enough to come to another slot
+  dial_timeout: '300ms',
   // shorter than any app's own, and soon over when an instance is drained
   keep_alive: { idle_timeout: '2s', max_idle_conns_per_host: 256 },
   compression: false,
