@@ -11,6 +11,7 @@ import { partOf } from './json.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceLogo } from './service-logo.tsx'
 import type { ImagePull, Layer } from './progress.ts'
+import { isUp } from './shown.ts'
 import type { ShownService } from './shown.ts'
 import type { Service } from './store.ts'
 import { ContainerBadge, statusInWords, StatusBadge } from '../web/status-badge.tsx'
@@ -148,8 +149,6 @@ const Action = ({ path, label, icon, variant }: ActionProps) => (
     </Button>
   </PostForm>
 )
-
-const isUp = (status: string) => status === 'running' || status === 'unhealthy'
 
 const Containers = ({ service, containers }: ShownService) => {
   if (containers === null)

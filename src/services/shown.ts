@@ -14,15 +14,15 @@ import { serverOf } from './placement.ts'
 import { listPorts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
+/** True of one that should run. */
+export const isUp = (status: Service['status']) => status === 'running' || status === 'unhealthy'
+
 /** Unknown while it should run on a server that is away. */
 export const statusOf = (
   { engines }: { engines: Pick<Engines, 'isAway'> },
   { status }: Pick<Service, 'status'>,
   instances: OnServer[] = [],
-) =>
-  ['running', 'unhealthy'].includes(status) && instances.some((one) => engines.isAway(one))
-    ? 'unknown'
-    : status
+) => (isUp(status) && instances.some((one) => engines.isAway(one)) ? 'unknown' : status)
 
 type ShownDeps = UrlDeps & { config: Config; engines: Engines; instanceId: string }
 

@@ -10,7 +10,7 @@ type RunStatus = (typeof runStatuses)[number]
 type Step = 'starting' | 'restarting' | 'stopping' | 'moving'
 
 /** `unknown` while the server that it runs on is away. */
-export type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step | 'unknown'
+type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step | 'unknown'
 
 /** The state of a deployment, service or environment. */
 export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
