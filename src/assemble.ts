@@ -210,9 +210,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId, serverEngines })
-  /** Of complete logs: grouping takes long, and pages load again on every change. */
   /** Of running backups, by id. */
   const progress = new Map<string, Progress>()
+  /** Of complete logs: grouping takes long, and pages load again on every change. */
   const groupedLogs = new ShortCache({ milliseconds: 60_000, max: 10 })
   const baseImages = new BaseImages()
   const uploads = new Uploads({ config, db, git })

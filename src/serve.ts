@@ -171,16 +171,14 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const recovered = recover(deps, { signal })
     .then(load('environment'))
     .then(() => deps.watches.resume())
-  const recovery = [
-    recovered,
-    recoverServices(deps, { signal }).then(load('service')),
-    recoverJobs(deps, appJobs, { signal }),
-  ]
+  const recoveredServices = recoverServices(deps, { signal }).then(load('service'))
+  const recovery = [recovered, recoveredServices, recoverJobs(deps, appJobs, { signal })]
   const observedFirst = new Set<string>(['deploy', ...serviceJobs, ...appJobs])
   const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
-    recovered.then(() => findReturning(deps, { signal })),
+    recovered.then(() => findReturning(deps, { kind: 'deployment', signal })),
+    recoveredServices.then(() => findReturning(deps, { kind: 'service', signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     Promise.allSettled(recovery).then(async () =>
@@ -196,11 +194,13 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   ]
 }
 
-/** Restored apps whose server was away at the start. */
-async function findReturning(deps: Deps, { signal }: { signal: AbortSignal }) {
-  if (listRestored(deps.db, 'deployment').length === 0) return
+type Returning = { kind: 'deployment' | 'service'; signal: AbortSignal }
+
+/** What was restored, and may be on a server that was away at the start. */
+async function findReturning(deps: Deps, of: Returning) {
+  if (listRestored(deps.db, of.kind).length === 0) return
   const { reconcileReturning } = await import('./deployments/reconcile-after-restore.ts')
-  await reconcileReturning(deps, { signal })
+  await reconcileReturning(deps, of)
 }
 
 /** What a backup of the last process paused or stopped must not wait for the turn of its job. */

@@ -69,7 +69,8 @@ function describeDeployment({ found }: ObservedDeployments) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`
-  if (outlook.kind === 'away') return [`  unknown   ${name}: looked for on its server at the start`]
+  if (outlook.kind === 'away')
+    return [`  unknown   ${name}: looked for on the other servers at the start`]
   if (outlook.kind !== 'again')
     return outlook.containers.map((container) => {
       const known = outlook.kind === 'found' ? container.state : 'newer than the backup'
@@ -91,14 +92,14 @@ function howAgain(
   return `deployed at the start, rebuilt${commit ?? ''}`
 }
 
-const describeService = ({
+function describeService({
   service,
   isThere,
-}: Awaited<ReturnType<typeof lookForServices>>[number]) =>
-  service
-    ? [
-        isThere
-          ? `  found     service ${service.name}`
-          : `  missing   service ${service.name}: created again, with the volumes that Docker has`,
-      ]
-    : []
+  isAway,
+}: Awaited<ReturnType<typeof lookForServices>>[number]) {
+  if (!service) return []
+  const { name } = service
+  if (isAway) return [`  unknown   service ${name}: looked for on the other servers at the start`]
+  if (isThere) return [`  found     service ${name}`]
+  return [`  missing   service ${name}: created again, with the volumes that Docker has`]
+}

@@ -4,6 +4,7 @@ import type { Restored } from '../db/restored.ts'
 import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { onceNames } from '../environments/processes.ts'
+import { mayBeOutOfReach } from '../runtime/pins.ts'
 import { isWanted, listInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
@@ -19,7 +20,7 @@ export type Outlook =
   | { kind: 'newer'; containers: ContainerSummary[] }
   /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
-  /** It is on a server that can’t be reached: it is looked for once that is back. */
+  /** It is, or may be, on a server that can’t be reached: it is looked for once that is back. */
   | { kind: 'away' }
 
 export type ObservedDeployments = {
@@ -32,10 +33,9 @@ export type ObservedDeployments = {
 export async function lookForDeployments({ db, docker, engines, instanceId }: LookDeps) {
   const rows = listRestored(db, 'deployment')
   const labels = labelFilter(instanceId, { kind: 'app' })
-  const { found: containers, away } = await engines.reachable((docker) =>
+  const { found: containers, reached } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true }),
   )
-  const reached = new Set(engines.all.map(({ serverId }) => serverId)).difference(away)
   const images = new Set((await docker.listImages()).flatMap(({ id, tags }) => [id, ...tags]))
   const seen = rows.map((row) => ({ row, found: find(db, row, { containers, images, reached }) }))
   return { seen, images }
@@ -62,7 +62,8 @@ function find(
   const instances = listInstances(db, environment.id).filter(
     ({ releaseId }) => releaseId === deployment.id,
   )
-  if (instances.some((one) => isWanted(one) && !reached.has(one.serverId)))
+  const isFound = ofEnvironment.length > 0
+  if (mayBeOutOfReach(db, environment.id, { reached, isFound }))
     return { job, outlook: { kind: 'away' } }
   // the labels of those that it kept name an earlier deployment
   const held = new Set(instances.map(({ containerId }) => containerId))

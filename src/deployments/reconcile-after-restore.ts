@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetRestored, listRestored, listToLoad } from '../db/restored.ts'
-import { resync } from '../docker/index.ts'
-import type { ContainerSummary, EngineFeed } from '../docker/index.ts'
+import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
@@ -10,6 +9,9 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { pinWhereFound } from '../runtime/pin-store.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
+import type { ServerEngines } from '../servers/server-engines.ts'
+import { reconcileAfterRestore as reconcileServices } from '../services/recover.ts'
+import type { ServiceDeps } from '../services/state.ts'
 import { listInStatus } from '../services/store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { ObservedDeployments } from './look-for-deployments.ts'
@@ -43,17 +45,22 @@ export async function reconcileAfterRestore(
   if (images) forgetImagesBut(deps.db, images) // nothing is built yet
 }
 
-/** Those on servers that were away follow when these are back. */
+/** Those on servers that were away follow when these are back, or were removed. */
 export async function reconcileReturning(
-  deps: ReconcileDeps & { feed: EngineFeed; jobs: Pick<Jobs, 'wake'> },
-  { signal }: { signal: AbortSignal },
+  deps: ReconcileDeps & ServiceDeps & ReturningDeps,
+  { kind, signal }: { kind: 'deployment' | 'service'; signal: AbortSignal },
 ) {
-  for await (const event of deps.feed.listen(signal)) {
-    if (event !== resync) continue
-    await reconcileReached(deps, { signal })
+  const reconcile = kind === 'service' ? reconcileServices : reconcileReached
+  for await (const _ of deps.serverEngines.changes(signal)) {
+    await reconcile(deps, { signal })
     deps.jobs.wake()
-    if (listRestored(deps.db, 'deployment').length === 0) return
+    if (listRestored(deps.db, kind).length === 0) return
   }
+}
+
+type ReturningDeps = {
+  jobs: Pick<Jobs, 'wake'>
+  serverEngines: Pick<ServerEngines, 'changes'>
 }
 
 function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal }) {

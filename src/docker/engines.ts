@@ -128,7 +128,7 @@ export class Engines {
         return []
       }),
     )
-    return { found, away }
+    return { found, away, reached: new Set(this.#byServer.keys()).difference(away) }
   }
 
   /** What all have. */

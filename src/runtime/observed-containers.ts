@@ -87,10 +87,9 @@ export class ObservedContainers {
 
   /** `away` while the engine of another server doesn’t respond, whose return is reported. */
   async inspectAt({ id, serverId }: ContainerKey, options: { signal?: AbortSignal } = {}) {
-    if (serverId === this.#engines.all[0].serverId) return this.inspect(id, options)
     this.#servers.set(id, serverId)
     return this.inspect(id, options).catch((error) => {
-      if (!isEngineSilent(error)) throw error
+      if (serverId === this.#engines.all[0].serverId || !isEngineSilent(error)) throw error
       this.#seen.publish(id, 'away')
       return 'away' as const
     })

@@ -1,11 +1,12 @@
 import type { Db } from '../db/index.ts'
 import type { Placement } from '../db/schema.ts'
 import { conflictField } from '../platform/errors.ts'
-import { nameOf } from '../servers/store.ts'
+import { listServers, nameOf } from '../servers/store.ts'
 import type { ServerList } from './on-engine.ts'
 import { getMove } from './move-store.ts'
 import { pinnedTo } from './pin-store.ts'
 import { isNamed } from './placement.ts'
+import { isWanted, listInstances } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
 export { listPinned, pinnedTo, pinTo, unpinFrom } from './pin-store.ts'
@@ -28,6 +29,23 @@ export function refuseElsewhere(
     'placement',
     `Its volumes are on ${server.name}. Move it to another server with them${orRestore}.`,
   )
+}
+
+/**
+ * After a restore of Davit: true of what should run on a server that wasn’t reached, and of what has volumes and was
+ * found nowhere, as it may have been moved to such a server since the backup.
+ */
+export function mayBeOutOfReach(
+  db: Db,
+  workloadId: string,
+  { reached, isFound }: { reached: ReadonlySet<string>; isFound: boolean },
+) {
+  const isThere = listInstances(db, workloadId).some(
+    (one) => isWanted(one) && !reached.has(one.serverId),
+  )
+  if (isThere) return true
+  if (isFound || pinnedTo(db, workloadId) === null) return false
+  return listServers(db).some(({ id }) => !reached.has(id))
 }
 
 export type Pin = {

@@ -6,6 +6,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import { observeDifferent } from '../runtime/observe.ts'
 import { pinWhereFound } from '../runtime/pin-store.ts'
+import { mayBeOutOfReach } from '../runtime/pins.ts'
 import { isUp } from '../runtime/workload.ts'
 import { services } from './observe.ts'
 import { serviceJobs, settledStatuses } from './state.ts'
@@ -40,7 +41,7 @@ export async function removeDeleted(
   }
 }
 
-/** Returns the services that ran at the time of the backup, and whether the engine has their containers. */
+/** Returns the services that ran at the time of the backup, and whether their containers are there, or may be out of reach. */
 export async function lookForServices({
   db,
   engines,
@@ -48,28 +49,38 @@ export async function lookForServices({
 }: Pick<ServiceDeps, 'db' | 'engines' | 'instanceId'>) {
   const rows = listRestored(db, 'service')
   const labels = labelFilter(instanceId, { kind: 'service' })
-  const { found } = await engines.reachable((docker) =>
+  const { found, reached } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true }),
   )
   const there = Map.groupBy(found, ({ labels }) => readLabels(labels).serviceId)
   return rows.map((row) => {
     const own = there.get(row.objectId) ?? []
     const [at = null] = [...own.filter(isUp), ...own].map(({ serverId }) => serverId)
-    return { row, service: getService(db, row.objectId) ?? null, isThere: own.length > 0, at }
+    const isThere = own.length > 0
+    const isAway = mayBeOutOfReach(db, row.objectId, { reached, isFound: isThere })
+    return { row, service: getService(db, row.objectId) ?? null, isThere, isAway, at }
   })
 }
 
-/** Finds restored services by the labels of their containers, and starts those without any. */
-async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: AbortSignal }) {
+/**
+ * Finds restored services by the labels of their containers, and starts those without any. What may be on a server that
+ * is away stays in the database until that is back, or was removed.
+ */
+export async function reconcileAfterRestore(
+  deps: ServiceDeps,
+  { signal }: { signal: AbortSignal },
+) {
   if (listRestored(deps.db, 'service').length === 0) return
   const failed = 'restored services could not be looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
-    for (const { row, service, isThere, at } of await lookForServices(deps))
+    for (const { row, service, isThere, isAway, at } of await lookForServices(deps)) {
+      if (service && isAway) continue
       deps.db.transaction((tx) => {
         forgetRestored(tx, row.id)
         if (service && !isThere) startLater(deps, service)
         if (service && at) pinWhereFound(tx, { id: service.id, kind: 'service' }, at)
       })
+    }
   })
 }
 

@@ -61,9 +61,11 @@ export function insertServiceJob(
 ): Job {
   if (hasJob(db, id))
     throw new AppError('conflict', 'This service is being changed. Wait until that has ended.')
-  const slot = kind === 'stop' ? null : 'service'
-  return insertJob(db, { kind, subjectId: id, ownerId, slot, input, after })
+  return insertJob(db, { kind, subjectId: id, ownerId, slot: slotOf(kind), input, after })
 }
+
+/** A move has it for as long as copying takes. */
+const slotOf = (kind: ServiceJob) => (kind === 'stop' ? null : kind === 'move' ? 'move' : 'service')
 
 /** Resolves when the job has cleaned up. */
 export const cancelServiceJobs = (

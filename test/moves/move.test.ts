@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { getJobOf } from '../../src/jobs/store.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
@@ -17,7 +18,10 @@ test('a service moves with its volume, and back', async () => {
     servers: [{ id: second, name: 'server2', refused: null }],
     volumes: [`davit-${subject.id}-data`, `davit-${subject.id}-more`],
   })
+  const slots = new Set<unknown>()
+  s.own.before = async () => void slots.add(getJobOf(t.db, subject.id)?.slot)
   const moved = await ada.post(path, { server: 'server2' })
+  expect([...slots]).toEqual(['move']) // those of services stay free while it is copied
   expect([moved.status, moved.json]).toMatchObject([
     200,
     { from: firstServer, to: second, status: 'succeeded', error: null },

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
-import { endWorkOfThen, noteWhatRan } from '../../src/db/restored.ts'
+import { endWorkOfThen, listRestored, noteWhatRan } from '../../src/db/restored.ts'
+import { reconcileReturning } from '../../src/deployments/reconcile-after-restore.ts'
 import { insertJob, listJobIds } from '../../src/jobs/store.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { getMove, storeMove } from '../../src/runtime/move-store.ts'
 import { pinTo } from '../../src/runtime/pin-store.ts'
+import { listInstances, updateInstance } from '../../src/runtime/store.ts'
 import { recoverServices } from '../../src/services/recover.ts'
+import { updateService } from '../../src/services/store.ts'
 import { second, twoServers } from './scene.ts'
 
 test('a Davit restored from a backup of during a move repeats it not, and finds what was moved', async () => {
@@ -16,7 +19,7 @@ test('a Davit restored from a backup of during a move repeats it not, and finds 
 
   // as a backup has it that was made while it was being copied
   const of = { subjectId: subject.id, ownerId: ada.user.id }
-  const job = insertJob(t.db, { ...of, kind: 'move', slot: 'service' })
+  const job = insertJob(t.db, { ...of, kind: 'move', slot: 'move' })
   const move = getMove(t.db, subject.id)!
   const begun = { id: job.id, status: 'running', leftOn: second, leftUntil: null } as const
   storeMove(t.db, subject.id, { ...move, ...begun })
@@ -29,4 +32,49 @@ test('a Davit restored from a backup of during a move repeats it not, and finds 
   await t.jobs.idle()
   expect(s.state()).toEqual({ ...after, volumes: [all, all], leftOn: null })
   expect(getMove(t.db, subject.id)).toBeNull()
+})
+
+const signal = new AbortController().signal
+
+/** A service on a second server, and a restored Davit that doesn’t reach that yet: its backup may be of before the move. */
+async function restored({ isOfBefore }: { isOfBefore: boolean }) {
+  const s = await twoServers()
+  const { t, ada, path, subject } = s
+  expect((await ada.post(path, { server: 'server2' })).json.status).toBe('succeeded')
+  await t.jobs.idle()
+  if (isOfBefore) {
+    for (const { id } of listInstances(t.db, subject.id))
+      updateInstance(t.db, id, { serverId: firstServer, containerId: `of then ${id}` })
+    updateService(t.db, subject.id, { placement: null })
+    pinTo(t.db, { id: subject.id, kind: 'service' }, firstServer)
+  }
+  t.engines.setAway({ serverId: second }, true)
+  endWorkOfThen(t.db)
+  noteWhatRan(t.db)
+  await recoverServices(t.deps, { signal })
+  await t.jobs.idle()
+  expect(s.state().up).toEqual([0, 2])
+  expect(listRestored(t.db, 'service')).toHaveLength(1)
+  return s
+}
+
+for (const isOfBefore of [false, true])
+  test(`a restored Davit starts nothing that ${isOfBefore ? 'may have been moved to' : 'runs on'} a server that is away`, async () => {
+    const s = await restored({ isOfBefore })
+    const { t } = s
+    t.engines.setAway({ serverId: second }, false)
+    await reconcileReturning(t.deps, { kind: 'service', signal })
+    await t.jobs.idle()
+    expect(listRestored(t.db, 'service')).toEqual([])
+    expect(s.state()).toMatchObject({ up: [0, 2], pinned: second })
+  })
+
+test('it starts them once that server was removed', async () => {
+  const s = await restored({ isOfBefore: true })
+  const { t } = s
+  t.serverEngines.remove({ id: second })
+  await reconcileReturning(t.deps, { kind: 'service', signal })
+  await t.jobs.idle()
+  expect(listRestored(t.db, 'service')).toEqual([])
+  expect(s.state()).toMatchObject({ up: [2, 2], live: [firstServer], pinned: firstServer })
 })

@@ -1,7 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'bun:test'
 import { instances } from '../../src/db/schema.ts'
-import { adoptRelease } from '../../src/runtime/store.ts'
+import { observe } from '../../src/deployments/observe.ts'
+import { adoptRelease, listInstances } from '../../src/runtime/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { aDomain, anApp, aService, servedByCaddy } from '../map/owned.ts'
 import { scraped } from '../metrics/scene.ts'
 import { simulatedApp } from '../support/app.ts'
@@ -81,4 +85,17 @@ test('what should run on a server that is away is unknown, on every page and in 
   t.engines.setAway({ serverId: second }, false)
   expect(await head(apps.there)).toBe('Running')
   expect(badge(await root.page(`/services/${services.db}`))).toBe('Running')
+})
+
+test('a container that is gone from Davit’s own server is known to be, while another is away', async () => {
+  const t = simulatedApp()
+  const root = t.logInAsAdmin()
+  storeServers(t.db, [{}, {}])
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  const other = new FakeEngine(realClock, { ...nothing, made: 1000 })
+  other.serverId = second
+  t.engines.add(fakeDocker(other, atOnce))
+  const { id } = await anApp(t, root, { name: 'gone', processes: { web: ['live'] } })
+  await observe(t.deps, id, { orphans: false, signal: new AbortController().signal })
+  expect(listInstances(t.db, id)).toMatchObject([{ state: 'stopped' }])
 })
