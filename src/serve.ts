@@ -168,9 +168,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     const { loadRestored } = await import('./backups/server/load-restored.ts')
     loadRestored(deps, kind)
   }
-  const recovered = recover(deps, { signal })
-    .then(load('environment'))
-    .then(() => deps.watches.resume())
+  const recovered = recover(deps, { signal }).then(load('environment'))
   const recoveredServices = recoverServices(deps, { signal }).then(load('service'))
   const recovery = [recovered, recoveredServices, recoverJobs(deps, appJobs, { signal })]
   const observedFirst = new Set<string>(['deploy', ...serviceJobs, ...appJobs])

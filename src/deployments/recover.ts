@@ -14,6 +14,7 @@ import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus } from './store.ts'
 import type { Uploads } from './uploads.ts'
 import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
+import type { Watches } from './watch/watches.ts'
 
 export type RecoverDeps = RemovalDeps & { logs: Logs; uploads: Uploads }
 type UntilStopped = { signal: AbortSignal }
@@ -23,7 +24,10 @@ type UntilStopped = { signal: AbortSignal }
  * deletions continue, and restored apps are found. Waits for the engine. Code that few starts need is
  * imported on demand.
  */
-export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
+export async function recover(
+  deps: RecoverDeps & { watches: Pick<Watches, 'resume'> },
+  { signal }: UntilStopped,
+) {
   await deps.uploads.sweep()
   // before the first build, which can start as soon as it is requeued
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true }).catch((error) =>
@@ -34,6 +38,8 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
 
   if (listRestored(deps.db, 'deployment').length > 0)
     await (await import('./reconcile-after-restore.ts')).reconcileAfterRestore(deps, { signal })
+  // ahead of all that follows: visitors may wait until a version goes back
+  if (!signal.aborted) deps.watches.resume()
   await observeDifferent(deps, apps, { signal })
   if (signal.aborted) return // the next process resumes the rest
   await deps.jobs.recover(['deploy'])

@@ -136,6 +136,18 @@ test('a provider that was told of a beginning is told of the end by the next pro
   expect(t.db.select().from(outbox).all()).toEqual([])
 })
 
+test('what is watched may go back before anything is asked of the engine', async () => {
+  const t = simulatedApp({}, { jobsWait: true })
+  const order: string[] = []
+  t.faults.info = async (options) => {
+    order.push('engine')
+    return t.docker.info(options)
+  }
+  const watches = { resume: () => void order.push('watches') }
+  await recover({ ...t.deps, watches }, { signal: new AbortController().signal })
+  expect(order.slice(0, 2)).toEqual(['watches', 'engine'])
+})
+
 /** Sends what waits in the outbox, as the next process does. */
 function sendMessages(t: TestApp) {
   const stopped = new AbortController()

@@ -87,7 +87,7 @@ export class Watches {
     this.begin(of.id)
   }
 
-  /** Continues those of the last process, until the signal. Call it when all workloads were observed. */
+  /** Continues those of the last process. Call it when restored apps were found. */
   resume() {
     if (this.#deps.shutdown.aborted) return
     for (const watched of listWatched(this.#deps.db))
