@@ -115,6 +115,27 @@ test('requests go back at once, while the engine is too busy to describe the con
   await next.stop()
 })
 
+test('requests go back after a crash while Davit was down, also while the engine still starts the container again', async () => {
+  const { t, second, stored } = await watched()
+  await t.watches.stop()
+  const answers = Promise.withResolvers<void>()
+  t.faults.inspectContainer = async (...of) => {
+    await answers.promise
+    return t.docker.inspectContainer(...of)
+  }
+  const exits = { exitCode: 1, state: 'restarting' as const }
+  t.faults.listContainers = async (options) =>
+    (await t.docker.listContainers(options)).map((one) =>
+      one.id === second.containerId ? { ...one, ...exits } : one,
+    )
+  const next = new Watches(t.deps)
+  next.resume()
+  await until(() => stored().watch?.verdict?.code === 'crashed_after_switch')
+  answers.resolve()
+  await until(() => stored().watch?.end === 'reverted')
+  await next.stop()
+})
+
 test('requests go back at once, while other work on the containers goes on', async () => {
   const { t, project, first, second, stored, crash } = await watched()
   const addressOf = async ({ containerId }: { containerId: string }) =>

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchVerdict } from '../../db/schema.ts'
 import { resync } from '../../docker/index.ts'
-import type { Container, EngineEvent } from '../../docker/index.ts'
+import type { Container, ContainerSummary, Docker, EngineEvent } from '../../docker/index.ts'
+import { labelFilter } from '../../docker/labels.ts'
 import { report } from '../../platform/journal.ts'
 import { checkHealth } from '../../runtime/check-health.ts'
 import { mayEnd } from '../../runtime/component.ts'
@@ -25,7 +26,7 @@ const tolerance = 2000
 
 /** Looks at a new version until something tells against it, or the time is over: then null. */
 export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: AbortSignal) {
-  const { db, logDb, feed, observed } = deps
+  const { db, logDb, engines, feed, instanceId, observed } = deps
   const { id: releaseId, environmentId, projectId, watch } = watched
   const over = new AbortController()
   const signal = AbortSignal.any([outer, over.signal])
@@ -40,12 +41,14 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
 
   /**
    * Begins with what happened before it listened. Events don't wait for that: an engine describes no container while
-   * it is busy with its end, which can take seconds.
+   * it is busy with its end or its next start, which can take seconds. Its list doesn't wait either, but knows less.
    */
   async function hear(): Promise<WatchVerdict | null> {
     const ends = new Ends()
     for await (const event of feed.listen(signal)) {
-      if (event === resync) void inspectAll().then((found) => found && ofBefore.resolve(found))
+      if (event === resync)
+        for (const look of [listAll, inspectAll])
+          void look().then((found) => found && ofBefore.resolve(found))
       const found = event === resync ? null : heard(event, ends)
       if (found) return found
     }
@@ -58,9 +61,24 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
     return ended ? crashed(subject, ended) : null
   }
 
+  async function listAll() {
+    const labels = labelFilter(instanceId, { environmentId })
+    const list = (docker: Docker) => docker.listContainers({ labels, all: true, signal })
+    // after a failure the next resync follows
+    const { found } = await engines.reachable(list).catch(() => ({ found: [] }))
+    for (const subject of subjects) {
+      const listed = found.find(({ id }) => id === subject.id)
+      const { exitCode = null } = listed ?? {}
+      // only an inspection tells whether that was for memory
+      if (!listed || exitCode === null || exitCode === killed || !hasEnded(listed)) continue
+      const verdict = crashed(subject, { exitCode, isOutOfMemory: false })
+      if (verdict) return verdict
+    }
+    return null
+  }
+
   async function inspectAll() {
     for (const subject of subjects) {
-      // after a failure the next resync follows
       const container = await observed.inspect(subject.id, { signal }).catch(() => null)
       const ended = container && endedBefore(container)
       const found = ended ? crashed(subject, ended) : null
@@ -114,11 +132,17 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
   }
 }
 
-/** What a person stops ends with one of these. */
-const stopped = new Set([0, 130, 137, 143])
+const killed = 137
 
-function endedBefore({ state, exitCode, restartCount, oomKilled }: Container): Ended | null {
-  const hasEnded = state === 'restarting' || (state === 'exited' && !stopped.has(exitCode))
-  if (!oomKilled && restartCount === 0 && !hasEnded) return null
-  return { exitCode: hasEnded ? exitCode : null, isOutOfMemory: oomKilled }
+/** What a person stops ends with one of these. */
+const stopped = new Set<number | null>([0, 130, killed, 143])
+
+const hasEnded = ({ state, exitCode }: Pick<ContainerSummary, 'state' | 'exitCode'>) =>
+  state === 'restarting' || (state === 'exited' && !stopped.has(exitCode))
+
+function endedBefore(container: Container): Ended | null {
+  const { exitCode, restartCount, oomKilled: isOutOfMemory } = container
+  const isEnd = hasEnded(container)
+  if (!isOutOfMemory && restartCount === 0 && !isEnd) return null
+  return { exitCode: isEnd ? exitCode : null, isOutOfMemory }
 }
