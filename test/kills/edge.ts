@@ -1,8 +1,12 @@
 import { expect, onTestFinished } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { startLoad, watchRounds } from '../load/load.ts'
 import { aSite, anEdgeOfItsOwn, ended, post } from '../load/site.ts'
 import type { Kind } from '../load/tally.ts'
 import { pathOf } from '../deployments/events.ts'
+import { buildExecutable } from '../support/executable.ts'
 import { until } from '../support/until.ts'
 import type { Deployment } from '../faults/watch.ts'
 import { stored } from './harness.ts'
@@ -58,10 +62,17 @@ export const deploymentByEdge: Operation = async (start) => {
 
 type Watched = Deployment & { watchUntil: string | null; watch: { end: string | null } | null }
 
-/** A version that crashes at a request goes back, whenever Davit is killed; one that is kept stays. */
+/**
+ * A version that crashes at a request goes back, whenever Davit is killed; one that is kept stays. By the executable,
+ * as visitors wait for the next Davit to start.
+ */
 export const watchedRelease: Operation = async (start) => {
   const { settings, ...ports } = await anEdgeOfItsOwn()
-  const davit = await start(settings)
+  const directory = mkdtempSync(join(tmpdir(), 'davit-kills-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const executable = join(directory, 'davit')
+  await buildExecutable(executable)
+  const davit = await start(settings, { command: [executable, 'serve'] })
   const site = await aSite(davit, { ports })
   // what the instance that crashes serves otherwise ends with it
   const without: Kind[] = ['websocket', 'events', 'upload', 'download']

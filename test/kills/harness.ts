@@ -1,12 +1,12 @@
 import { expect, onTestFinished } from 'bun:test'
 import { anInstallation } from '../support/installation.ts'
-import type { Installation } from '../support/installation.ts'
+import type { Installation, Launch } from '../support/installation.ts'
 import { comesTrue } from '../support/until.ts'
 import { faultsOf } from './left-behind.ts'
 
 /** Starts a Davit with what it needs, and says at which moments that is killed. */
 export type Operation = (
-  start: (settings?: Record<string, string>) => Promise<Installation>,
+  start: (settings?: Record<string, string>, launch?: Launch) => Promise<Installation>,
 ) => Promise<Subject>
 
 type Subject = {
@@ -30,12 +30,14 @@ export type Moment = {
 /** Ends Davit at each moment and starts it again: the operation comes to its end, and nothing is left over. */
 export async function killDuring(operation: Operation) {
   let davit!: Installation
-  const { moments, faults: ownFaults = async () => [] } = await operation(async (settings = {}) => {
-    davit = anInstallation({}, { DAVIT_SETTLE_TIME: '1', ...settings })
-    onTestFinished(() => davit.leave())
-    await davit.start()
-    return davit
-  })
+  const { moments, faults: ownFaults = async () => [] } = await operation(
+    async (settings = {}, launch = {}) => {
+      davit = anInstallation(launch, { DAVIT_SETTLE_TIME: '1', ...settings })
+      onTestFinished(() => davit.leave())
+      await davit.start()
+      return davit
+    },
+  )
   for (const { name, begin, signal, meanwhile, end } of moments) {
     davit.newRound()
     await begin()
