@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { reconcile } from '../../src/runtime/reconcile.ts'
 import { getLiveRelease, listInstances } from '../../src/runtime/store.ts'
+import { twoServers } from './two-servers.ts'
 import { aWorkload, broken } from './workload.ts'
 import type { Options } from './workload.ts'
 
@@ -140,4 +141,24 @@ describe('after the commit', () => {
     await roll('second', { signal: abort.signal, hooks: { committed: () => abort.abort() } })
     await servesAlone('second')
   })
+})
+
+test('replicas on two servers are created, and started, at the same time', async () => {
+  const s = await twoServers()
+  s.place({ labels: {}, spread: 'servers' })
+  for (const name of ['createContainer', 'startContainer'] as const) {
+    const both = Promise.withResolvers<void>()
+    let begun = 0
+    const together = async () => {
+      if (++begun === 2) both.resolve()
+      await both.promise
+    }
+    const [here, there] = [s.docker[name], s.otherDocker[name]] as ((...of: unknown[]) => unknown)[]
+    Object.assign(s.faults, { [name]: (...of: unknown[]) => together().then(() => here!(...of)) })
+    Object.assign(s.otherDocker, {
+      [name]: (...of: unknown[]) => together().then(() => there!(...of)),
+    })
+  }
+  await s.roll('both', { components: s.web('both', 2) })
+  expect([s.engine.containers.size, s.other.containers.size]).toEqual([1, 1])
 })

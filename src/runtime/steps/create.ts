@@ -11,6 +11,7 @@ import type { Endpoint } from '../runtime.ts'
 import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
+import { besideEachOther } from './beside.ts'
 
 export type CreatedContainer = ContainerKey & {
   name: string
@@ -90,21 +91,20 @@ export async function create(
   }: Pick<Difference, 'fresh'> & Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
 ): Promise<CreatedContainer[]> {
   const { signal } = run
-  const made: CreatedContainer[] = []
   const created = rows.values()
-  for (const { component, from, isUp } of fresh) {
+  const all = fresh.map((one) => {
+    const instance = one.from ?? created.next().value!
+    return { ...one, instance, serverId: instance.serverId }
+  })
+  return besideEachOther(all, async ({ component, from, isUp, instance }) => {
     signal.throwIfAborted()
     if (from) {
       const name = `${component.options.name}${endOfName(from.id)}`
-      const kept = { ...keyOf(from)!, name, component, instance: from }
-      made.push({ ...kept, keptSince: new Date(), isUp })
-      continue
+      return { ...keyOf(from)!, name, component, instance, keptSince: new Date(), isUp }
     }
-    const instance = created.next().value!
     const of = { component, instance, endpoints: endpoints.get(instance.id)! }
-    made.push(await createOne(run, { ...of, state: 'starting' }))
-  }
-  return made
+    return createOne(run, { ...of, state: 'starting' })
+  })
 }
 
 /** Creates the container of an instance and sets its state, without starting it. */

@@ -1,5 +1,6 @@
 import { EngineError } from '../../docker/index.ts'
 import type { GateRun, Placed } from '../run.ts'
+import { besideEachOther } from './beside.ts'
 import type { CreatedContainer } from './create.ts'
 import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
@@ -74,7 +75,7 @@ async function inOrder<Container extends Placed>(
     isLenient?: boolean
   },
 ) {
-  for (const container of containers) {
+  await besideEachOther(containers, async (container) => {
     for (const { component: name, condition, required } of container.component?.waits ?? []) {
       if (condition === 'service_started') continue
       for (const other of containers.filter(({ component }) => component?.name === name))
@@ -82,5 +83,5 @@ async function inOrder<Container extends Placed>(
         else await ready(other).catch(() => {})
     }
     await start(container)
-  }
+  })
 }
