@@ -22,6 +22,7 @@ import { benchServers } from './servers.ts'
 import { benchServices } from './services.ts'
 import { benchStalledViewers } from './stalled-viewers.ts'
 import { benchStart } from './start.ts'
+import { benchSwarmDeploy } from './swarm-deploy.ts'
 import { benchTerminal } from './terminal.ts'
 import { benchViewers } from './viewers.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -67,6 +68,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       services: benchServices,
       servers: benchServers,
       joined: benchJoined,
+      'swarm-deploy': benchSwarmDeploy,
       links: benchLinks,
       terminal: benchTerminal,
       backups: benchBackups,

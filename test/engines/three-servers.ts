@@ -1,4 +1,3 @@
-import { expect } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +14,7 @@ export const untimed: object = { idleTimeout: 0 }
  * Runs the scenes of a file in the network of the first of three servers, as Davit runs; at `POWER` they
  * can crash another server, and boot it: `POST /crash/2`.
  */
-export async function onThreeServers(scenes: string) {
+export async function onThreeServers(scenes: string, more: Record<string, string> = {}) {
   await ensureEdgeImages({ say: console.error })
   const root = await ensureRoot(engines.at(-1)!, { folder: engineFolder, say: console.error })
   await using all = await startServers(3, { root, images: ['caddy:2', 'davit-test-pebble:latest'] })
@@ -39,6 +38,7 @@ export async function onThreeServers(scenes: string) {
     env: {
       ...process.env,
       ...hosts,
+      ...more,
       MACHINE: process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock',
     },
     stdout: 'inherit',
@@ -47,5 +47,5 @@ export async function onThreeServers(scenes: string) {
   const exitCode = await child.exited
   await power.stop(true)
   await rm(folder, { recursive: true })
-  expect(exitCode).toBe(0)
+  if (exitCode !== 0) throw new Error(`${scenes} failed, as it says above`)
 }
