@@ -94,12 +94,12 @@ function howAgain(
 
 function describeService({
   service,
-  isThere,
   isAway,
+  at,
 }: Awaited<ReturnType<typeof lookForServices>>[number]) {
   if (!service) return []
   const { name } = service
   if (isAway) return [`  unknown   service ${name}: looked for on the other servers at the start`]
-  if (isThere) return [`  found     service ${name}`]
+  if (at !== null) return [`  found     service ${name}`]
   return [`  missing   service ${name}: created again, with the volumes that Docker has`]
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../platform/errors.ts'
+import { allEnded } from '../platform/pause.ts'
 import type { GitTools, Log, Snapshot } from './tools.ts'
 import { withMirror } from './mirror.ts'
 import { isCommit, refuseBranch } from './ref-names.ts'
@@ -98,13 +99,10 @@ async function fetchWanted(source: Source): Promise<Wanted> {
 /** A fetch doesn't report HEAD's branch, so that is requested in parallel; both must be the same commit. */
 async function fetchHead(source: Source): Promise<{ branch: string; revision: string }> {
   const local = localRef('HEAD')
-  const [head, fetched] = await Promise.allSettled([
+  const [{ branch, hash }] = await allEnded([
     findHead(source),
     fetchRef(source, { from: 'HEAD', to: local }),
   ])
-  if (head.status === 'rejected') throw head.reason
-  if (fetched.status === 'rejected') throw fetched.reason
-  const { branch, hash } = head.value
   if ((await readRef(source, local)) === hash) return { branch, revision: local }
   await fetchNamed(source, branch)
   return { branch, revision: localRef(branch) }

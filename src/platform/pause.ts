@@ -55,3 +55,9 @@ export const neverAborted = () => new AbortController().signal
  * together: waking up costs more than a little more work.
  */
 export const untilBeat = (interval: number, now = Date.now()) => interval - (now % interval)
+
+/** Throws the first refusal once nothing is under way any more: what is done next must not meet the others. */
+export async function allEnded<const Works extends readonly unknown[]>(works: Works) {
+  await Promise.allSettled(works)
+  return Promise.all(works)
+}

@@ -1,5 +1,6 @@
 import type { Container } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
+import { allEnded } from '../platform/pause.ts'
 import type { Component } from './component.ts'
 import type { Placement } from '../db/schema.ts'
 
@@ -73,8 +74,7 @@ export async function lastFirst<One>(
     ends.set(container, done)
     return done
   }
-  for (const done of await Promise.allSettled(containers.map(end)))
-    if (done.status === 'rejected') throw done.reason
+  await allEnded(containers.map(end))
 }
 
 /** True when it runs, or is about to because of its restart policy. */

@@ -41,7 +41,7 @@ export async function removeDeleted(
   }
 }
 
-/** Returns the services that ran at the time of the backup, and whether their containers are there, or may be out of reach. */
+/** Returns the services that ran at the time of the backup, and where their containers are, or whether they may be out of reach. */
 export async function lookForServices({
   db,
   engines,
@@ -56,9 +56,8 @@ export async function lookForServices({
   return rows.map((row) => {
     const own = there.get(row.objectId) ?? []
     const [at = null] = [...own.filter(isUp), ...own].map(({ serverId }) => serverId)
-    const isThere = own.length > 0
-    const isAway = mayBeOutOfReach(db, row.objectId, { reached, isFound: isThere })
-    return { row, service: getService(db, row.objectId) ?? null, isThere, isAway, at }
+    const isAway = mayBeOutOfReach(db, row.objectId, { reached, isFound: at !== null })
+    return { row, service: getService(db, row.objectId) ?? null, isAway, at }
   })
 }
 
@@ -73,12 +72,13 @@ export async function reconcileAfterRestore(
   if (listRestored(deps.db, 'service').length === 0) return
   const failed = 'restored services could not be looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
-    for (const { row, service, isThere, isAway, at } of await lookForServices(deps)) {
+    for (const { row, service, isAway, at } of await lookForServices(deps)) {
       if (service && isAway) continue
       deps.db.transaction((tx) => {
         forgetRestored(tx, row.id)
-        if (service && !isThere) startLater(deps, service)
-        if (service && at) pinWhereFound(tx, { id: service.id, kind: 'service' }, at)
+        if (!service) return
+        if (at === null) startLater(deps, service)
+        else pinWhereFound(tx, { id: service.id, kind: 'service' }, at)
       })
     }
   })

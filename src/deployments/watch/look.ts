@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchVerdict } from '../../db/schema.ts'
-import { resync } from '../../docker/index.ts'
+import { killed, resync } from '../../docker/index.ts'
 import type { Container, ContainerSummary, Docker, EngineEvent } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { report } from '../../platform/journal.ts'
@@ -131,8 +131,6 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
     return new Promise<never>(() => {}) // the others decide
   }
 }
-
-const killed = 137
 
 /** What a person stops ends with one of these. */
 const stopped = new Set<number | null>([0, 130, killed, 143])

@@ -1,4 +1,5 @@
 import type { OnServer } from '../../docker/index.ts'
+import { allEnded } from '../../platform/pause.ts'
 import type { Component } from '../component.ts'
 
 type Member = OnServer & { component: Component | null }
@@ -12,12 +13,7 @@ export async function besideEachOther<One extends Member, Result>(
   work: (one: One) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  for (const group of groupsOf(all)) {
-    const ends = await Promise.allSettled(group.map(work))
-    for (const end of ends)
-      if (end.status === 'rejected') throw end.reason
-      else results.push(end.value)
-  }
+  for (const group of groupsOf(all)) results.push(...(await allEnded(group.map(work))))
   return results
 }
 

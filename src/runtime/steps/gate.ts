@@ -6,7 +6,7 @@ import { mayEnd } from '../component.ts'
 import type { Component, Gate } from '../component.ts'
 import { exitFailure, healthFailure, silenceFailure } from '../gate-failures.ts'
 import type { Gated } from '../gate-failures.ts'
-import { within } from '../../platform/pause.ts'
+import { allEnded, within } from '../../platform/pause.ts'
 import { timed } from '../../platform/trace.ts'
 import type { ContainerRun, GateRun } from '../run.ts'
 import { isUp } from '../workload.ts'
@@ -137,13 +137,11 @@ async function answer(run: ContainerRun, made: GatedContainer, gate: Probe) {
   const place = gate.port === 0 ? null : await probedAt(run, container, gate)
   if (place && 'unseen' in place && !healthTest)
     run.hooks.log?.(`${place.unseen}: the app only has to stay up.`)
-  const checks = await Promise.allSettled([
+  // an unreachable app often fails its own check too: the first reason says more
+  const [answeredAt, healthyAt] = await allEnded([
     place && 'address' in place ? probe(run, made, { gate, place }) : null,
     healthTest ? passHealthCheck(run, made, { gate, test: healthTest }) : null,
   ])
-  // an unreachable app often fails its own check too: the first reason says more
-  for (const check of checks) if (check.status === 'rejected') throw check.reason
-  const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
   const at = answeredAt ?? healthyAt ?? performance.now()
   await settle(run, made.component)
   return at
