@@ -7,15 +7,26 @@ import { Ago, Day } from '../web/times.tsx'
 /** Says for which servers an app or a service waits, and what happens to what has no volumes there. */
 export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string }) => (
   <>
-    {awaited.map(({ name, lastSeenAt, hasVolumes }) => (
+    {awaited.map((one) => (
       <p class="note" role="status">
-        {hasVolumes ? 'It waits for' : 'Some of it runs on'} <bdi>{name}</bdi>, which{' '}
-        {hasVolumes && 'has its volumes and '}is away: last seen <Ago at={lastSeenAt!} />.{' '}
-        {!hasVolumes && why}
+        {beginningOf(one)} <bdi>{one.name}</bdi>, which {one.hasVolumes && 'has its volumes and '}is
+        away: last seen <Ago at={one.lastSeenAt!} />. {endOf(one, why)}
       </p>
     ))}
   </>
 )
+
+const beginningOf = ({ hasVolumes, isSought }: Awaited) =>
+  hasVolumes
+    ? 'It waits for'
+    : isSought
+      ? 'Davit was restored from a backup, after which it may have been moved to'
+      : 'Some of it runs on'
+
+const endOf = ({ hasVolumes, isSought }: Awaited, why: string) =>
+  isSought && !hasVolumes
+    ? 'It is started with what is here once that server is back without it, or was removed.'
+    : !hasVolumes && why
 
 /** `path` is that of what is pinned, in the API. */
 export const PinFact = ({ pin, path }: { pin: Pin | null; path: string }) =>

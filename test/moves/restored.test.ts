@@ -6,6 +6,7 @@ import { firstServer } from '../../src/platform/root.ts'
 import { getMove, storeMove } from '../../src/runtime/move-store.ts'
 import { pinTo } from '../../src/runtime/pin-store.ts'
 import { listInstances, updateInstance } from '../../src/runtime/store.ts'
+import { listAwaited, updateServer } from '../../src/servers/store.ts'
 import { recoverServices } from '../../src/services/recover.ts'
 import { updateService } from '../../src/services/store.ts'
 import { second, twoServers } from './scene.ts'
@@ -36,6 +37,11 @@ test('a Davit restored from a backup of during a move repeats it not, and finds 
 
 const signal = new AbortController().signal
 
+function setAway(t: Awaited<ReturnType<typeof twoServers>>['t'], isAway: boolean) {
+  t.engines.setAway({ serverId: second }, isAway)
+  updateServer(t.db, second, { lastSeenAt: isAway ? new Date() : null })
+}
+
 /** A service on a second server, and a restored Davit that doesn’t reach that yet: its backup may be of before the move. */
 async function restored({ isOfBefore }: { isOfBefore: boolean }) {
   const s = await twoServers()
@@ -48,13 +54,17 @@ async function restored({ isOfBefore }: { isOfBefore: boolean }) {
     updateService(t.db, subject.id, { placement: null })
     pinTo(t.db, { id: subject.id, kind: 'service' }, firstServer)
   }
-  t.engines.setAway({ serverId: second }, true)
+  setAway(t, true)
   endWorkOfThen(t.db)
   noteWhatRan(t.db)
   await recoverServices(t.deps, { signal })
   await t.jobs.idle()
   expect(s.state().up).toEqual([0, 2])
   expect(listRestored(t.db, 'service')).toHaveLength(1)
+  const awaited = listAwaited(t.db, subject.id)
+  expect(awaited).toMatchObject([
+    { name: 'server2', hasVolumes: !isOfBefore, isSought: isOfBefore },
+  ])
   return s
 }
 
@@ -62,10 +72,11 @@ for (const isOfBefore of [false, true])
   test(`a restored Davit starts nothing that ${isOfBefore ? 'may have been moved to' : 'runs on'} a server that is away`, async () => {
     const s = await restored({ isOfBefore })
     const { t } = s
-    t.engines.setAway({ serverId: second }, false)
+    setAway(t, false)
     await reconcileReturning(t.deps, { kind: 'service', signal })
     await t.jobs.idle()
     expect(listRestored(t.db, 'service')).toEqual([])
+    expect(listAwaited(t.db, s.subject.id)).toEqual([])
     expect(s.state()).toMatchObject({ up: [0, 2], pinned: second })
   })
 
