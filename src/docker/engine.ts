@@ -59,6 +59,7 @@ export type Machine = {
   arch: string
   os: string
   insecureRegistries: string[]
+  containerdStore: boolean
 }
 
 export type Engine = {

@@ -51,7 +51,7 @@ async function copy({ log, signal }: CopyDeps, { image, from, to }: Copy, layers
 
 /** Docker’s own store takes an archive that lacks layers which it has; that of containerd doesn’t. */
 async function layersThere({ instanceId, signal }: CopyDeps, { image, from, to, projectId }: Copy) {
-  if (!projectId || (await to.info({ signal })).containerdStore) return []
+  if (!projectId || (await to.machine({ signal })).containerdStore) return []
   const labels = labelFilter(instanceId, { projectId })
   const versions = (await to.listImages({ labels, signal })).slice(0, mostVersions)
   const found = await Promise.all(versions.map(({ id }) => to.inspectImage(id, { signal })))
