@@ -69,7 +69,8 @@ test.each([false, true])(
     const path = s.folder()
     const restic = s.open(s.target({ path }))
     await restic.prepare({ signal })
-    const large = crypto.getRandomValues(new Uint8Array(65_536 * 600))
+    // a pack has 16 to 24 MiB, and up to 8 MiB wait for the end of their chunk
+    const large = crypto.getRandomValues(new Uint8Array(80 * 2 ** 20))
     const packs = () =>
       readdirSync(`${path}/data`, { recursive: true, encoding: 'utf8' }).filter((name) =>
         /^[0-9a-f]{2}\/[0-9a-f]{64}$/.test(name),
@@ -77,7 +78,7 @@ test.each([false, true])(
     const mine = new Error('mine')
     const cut = async (to: Parameters<ReturnType<typeof write>>[0]) => {
       await write(large)(to)
-      await until(() => packs().length >= 2)
+      await until(() => packs().length >= 3)
       throw mine
     }
     const tags = ['backup=cut']
