@@ -95,7 +95,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
       where: `${user}@${host}:${path}`,
       host: splitPort(host ?? '').host,
       location: `sftp:${alias}:${path}`,
-      options: ['-o', `sftp.command=ssh -F ${files.config} ${alias} -s sftp`],
+      options: ['-o', `sftp.command=sh -c 'exec ssh -F ${files.config} ${alias} -s sftp 2>&3'`],
       setup: sshSetup,
       env: {
         DAVIT_SSH_CONFIG: sshConfig(target),
@@ -141,7 +141,9 @@ const alias = 'davit-target'
 
 const files = { config: '/tmp/ssh', key: '/tmp/ssh-key', known: '/tmp/ssh-known' }
 
+/** What ssh says goes around restic, which may end before it has passed it on. */
 const sshSetup = `
+exec 3>&2
 (umask 077
 printf '%s\\n' "$DAVIT_SSH_CONFIG" >${files.config}
 printf '%s\\n' "$DAVIT_SSH_KEY" >${files.key}
