@@ -81,9 +81,8 @@ export type Engine = {
 
 export class AnswerTooLarge extends Error {}
 
-/** The newest API version that this adapter was written against. */
-const newestKnown = '1.51'
-const oldestKnown = '1.24'
+/** The API versions between which this adapter was written. */
+const [oldestKnown, newestKnown] = ['1.24', '1.51']
 const defaultTimeout = 30_000
 
 // the engine redirects such paths, and docker-modem's handling of redirects can crash the process

@@ -31,7 +31,11 @@ export async function runPiped(engine: Engine, options: PipedOptions): Promise<P
   const mark = markOf(options)
   const env = { ...options.env, ...mark.env }
   const id = await createContainer(engine, { ...options, env, piped: true, signal })
-  const remove = () => removeContainer(engine, id, { force: true, volumes: true })
+  let removing: Promise<unknown> | null = null // a second removal meanwhile would wait for its next try
+  const remove = () =>
+    (removing ??= removeContainer(engine, id, { force: true, volumes: true }).finally(
+      () => (removing = null),
+    ))
   return pipe(options, mark.text, {
     ...{ containerId: id, kill: remove, end: remove },
     connect: (signal) => attach(engine, id, signal),

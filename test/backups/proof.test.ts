@@ -4,7 +4,8 @@ import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
-import { aService } from './scene.ts'
+import { setBackup } from '../../src/backups/store.ts'
+import { aService, withVolume } from './scene.ts'
 import { away } from './simulated-restic.ts'
 
 /** Proves a backup to the end. */
@@ -60,6 +61,30 @@ test('one whose description is gone, or is another’s, isn’t proven: a new se
     1,
   )
   expect((await prove(scene, second.id)).proven.error).toBeString()
+})
+
+test('the server for a test starts while the backup is looked for, and is removed when that is gone', async () => {
+  const scene = await aService()
+  const { ada, t, restic, service, backUp } = scene
+  const { id } = await backUp()
+  const compose = withVolume.replace('busybox', 'postgres')
+  t.engine.addImage({ tags: ['postgres:latest'], command: ['sleep', '999'] })
+  await ada.put(`/services/${service.id}`, { compose })
+  await t.jobs.idle()
+  const server = { component: 'one', engine: 'postgresql', version: '17' } as const
+  setBackup(t.db, id, { contents: [{ ...server, databases: [] }] })
+  const runPiped: Docker['runPiped'] = ({ signal }) =>
+    unlessAborted(new Promise<never>(() => {}), signal!) // its tool finds it not ready
+  Object.assign(t.deps.docker, { runPiped })
+  const servers = () =>
+    [...t.engine.containers.values()].filter(({ name }) => name.startsWith('davit-proof-'))
+  restic.faults.findBy = async () => {
+    await until(() => servers().some(({ state }) => state === 'running'))
+    throw new Failure('backup_missing', 'It is gone.', 'Choose another.')
+  }
+  const found = await prove(scene, id)
+  expect(found.proven.error).toContain('It is gone.')
+  expect(servers()).toEqual([])
 })
 
 test('only the newest proven backup is kept beyond the plan', async () => {

@@ -19,7 +19,14 @@ import { findSubject, workloadOf } from '../subject.ts'
 import { proveSqlite } from './sqlite.ts'
 import { withTestServer } from './test-server.ts'
 
-type Proving = { backup: Backup; restic: Restic; log: LogWriter; signal: AbortSignal }
+type Proving = {
+  backup: Backup
+  restic: Restic
+  /** Rejects, and aborts the signal, unless the target has the backup. */
+  described: Promise<void>
+  log: LogWriter
+  signal: AbortSignal
+}
 
 /**
  * Restores a backup from its target where nothing else is, and compares it with what was stored. Throws a
@@ -27,8 +34,10 @@ type Proving = { backup: Backup; restic: Restic; log: LogWriter; signal: AbortSi
  */
 export async function prove(
   deps: BackupDeps,
-  { backup, log, signal }: Omit<Proving, 'restic'>,
+  { backup, log, signal: outer }: Omit<Proving, 'restic' | 'described'>,
 ): Promise<number | null> {
+  const missing = new AbortController()
+  const signal = AbortSignal.any([outer, missing.signal])
   const isOwn = backup.subjectKind === 'davit'
   const { folder } = await deps.docker.machine({ signal })
   const room = { what: 'a test restore', more: roomFor(backup) } as const
@@ -39,13 +48,14 @@ export async function prove(
     say: (line) => log.write(line),
     ...{ isUncached: true, inOne: true },
   })
-  await restic.list({ signal })
   if (isOwn) return proveOwnFile(deps, { backup, restic, signal })
-  await proveDescription(restic, backup, { signal })
-  const proving = { backup, restic, log, signal }
+  const described = proveDescription(restic, backup, { signal })
+  described.catch((error) => missing.abort(error))
+  const proving = { backup, restic, described, log, signal }
   const rows: number[] = []
   for (const contents of backup.contents ?? [])
     rows.push(await proveDatabases(deps, proving, contents as Contents))
+  await described
   const accepted = getPlan(deps.db, backup.subjectId)?.acceptDamaged ?? []
   for (const { file, snapshot, bytes: size, volumes } of backup.files) {
     if (!volumes) continue
@@ -66,10 +76,10 @@ export async function prove(
 /** A database of SQLite in a volume is copied to be opened, and Davit’s own file is unpacked. */
 const roomFor = ({ files }: Backup) => 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Loads the databases of a component into a server of its own image, and counts their rows. */
+/** Loads the databases of a component into a server of its own image, which starts at once, and counts their rows. */
 async function proveDatabases(
   deps: BackupDeps,
-  { backup, restic, log, signal }: Proving,
+  { backup, restic, described, log, signal }: Proving,
   contents: Contents,
 ): Promise<number> {
   const { component: name } = contents
@@ -77,6 +87,7 @@ async function proveDatabases(
   const read = fileReader(backup, restic)
   return withTestServer(deps, { ...server, signal }, async (target) => {
     const call = { ...target, signal }
+    await described
     await load(deps, { ...call, contents, read })
     const found = await inspect(deps, call)
     const difference = differenceOf(contents, found)

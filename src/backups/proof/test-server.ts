@@ -22,23 +22,30 @@ const startTimeout = 180_000
 const interval = 200
 
 /** Runs an empty server as a component of a service would, and passes it on once it is ready. */
-export function withTestServer<Result>(
+export async function withTestServer<Result>(
   deps: Deps,
   server: TestServer,
   work: (target: Target) => Promise<Result>,
 ): Promise<Result> {
   const { source, ownerId } = server
-  return withTestContainer(deps, server, async (id) => {
-    await using tools = toolsOf(deps, { source, containerId: id, ownerId })
-    const target = { source, containerId: id, ownerId, tools }
-    try {
-      await untilReady(deps, server, target)
-      return await work(target)
-    } catch (error) {
-      server.signal.throwIfAborted()
-      throw (await whyEnded(deps.docker, id, server.component)) ?? error
-    }
-  })
+  let closing: PromiseLike<void> | undefined
+  try {
+    return await withTestContainer(deps, server, async (id) => {
+      const tools = toolsOf(deps, { source, containerId: id, ownerId })
+      const target = { source, containerId: id, ownerId, tools }
+      try {
+        await untilReady(deps, server, target)
+        return await work(target)
+      } catch (error) {
+        server.signal.throwIfAborted()
+        throw (await whyEnded(deps.docker, id, server.component)) ?? error
+      } finally {
+        closing = tools[Symbol.asyncDispose]() // while the server is removed
+      }
+    })
+  } finally {
+    await closing
+  }
 }
 
 /** Its first start restarts it, so only what its own tool says counts. */

@@ -46,7 +46,8 @@ beside() { env -u REDISCLI_AUTH "$cli" -h 127.0.0.1 -p $port "$@" 2>&1 | tr -d '
 port=16379
 while beside ping | grep -qvi refused; do port=$((port + 1)); done
 info server
-"$server" --port $port --bind 127.0.0.1 --dir "$PWD" --dbfilename dump.rdb --appendonly no --save '' > log 2>&1 &
+"$server" --port $port --bind 127.0.0.1 --dir "$PWD" --dbfilename dump.rdb --appendonly no --save '' \
+  --repl-diskless-sync-delay 0 > log 2>&1 &
 trap "kill $!" EXIT
 until beside info persistence | grep -q ^loading:0; do kill -0 $! 2> /dev/null || fail log; sleep 0.1; done
 ask replicaof 127.0.0.1 $port > answer; grep -qx OK answer || fail answer

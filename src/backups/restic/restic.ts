@@ -33,6 +33,12 @@ type StoringFile = Storing & {
 }
 
 /**
+ * restic makes each use of a key take as long as half a second of these does, against guesses. Davit creates a
+ * repository with a key of 256 random bits only, which no one guesses.
+ */
+const cpusOfInit = 0.1
+
+/**
  * One repository, in which each large file of a backup, its small ones together, and its volumes are a snapshot.
  * Contacts nothing yet. One that keeps a container must be disposed of.
  */
@@ -59,14 +65,14 @@ export function openRestic(deps: ResticDeps, target: Target) {
   /** Starts the container that is kept, to be there when it is needed: whoever needs it is told why it isn't. */
   const begin = (open: Abortable) => void opened.kept?.open(open).catch(() => {})
 
-  async function open(command: string[], signal: AbortSignal) {
+  async function open(command: string[], how: Abortable & { cpus?: number }) {
     const args = ['--json', ...command]
-    const how = { isQuick: true, script: openingScript }
-    return hostKeyOf((await runRestic(opened, { args, signal, ...how })).messages)
+    const opening = { args, isQuick: true, script: openingScript, ...how }
+    return hostKeyOf((await runRestic(opened, opening)).messages)
   }
 
   /** Throws a Failure unless the repository is there and its key is the target's. */
-  const ready = ({ signal }: Abortable) => open(['cat', 'config'], signal)
+  const ready = ({ signal }: Abortable) => open(['cat', 'config'], { signal })
 
   /** Creates the repository when it is missing. Returns the key of an ssh host. */
   async function prepare({ signal }: Abortable): Promise<{ hostKey: string | null }> {
@@ -75,7 +81,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'target_missing') throw error
     }
-    return { hostKey: await open(['init'], signal) }
+    return { hostKey: await open(['init'], { signal, cpus: cpusOfInit }) }
   }
 
   /** Counts what an interrupted run has sent as there, so that the next one doesn’t send it again. */

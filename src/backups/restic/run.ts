@@ -67,6 +67,8 @@ type Command = {
   volumes?: ContainerOptions['volumes']
   scratch?: ContainerOptions['scratch']
   capabilities?: string[]
+  /** Processors that it may use, in place of the usual share. */
+  cpus?: number
   /** Shell lines that are run in place of restic with these arguments. */
   script?: string
   env?: Record<string, string>
@@ -86,7 +88,7 @@ const unread = 3
 export const gatheringFolder = '/files'
 
 /** MiB of one of them, of all, and of one that comes last in any case; and how many. */
-export const gatheringLimits = { one: 16, all: 64, last: 80, count: 200 }
+export const gatheringLimits = { one: 4, all: 64, last: 80, count: 200 }
 
 const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
 
@@ -175,16 +177,16 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
 /** The one that is kept, if there is one and it has what the command needs. */
 async function containerFor(opened: Opened, command: Command) {
   const { repository, kept } = opened
-  const { args, stdin, stdout, script, env, volumes, scratch, capabilities, signal } = command
+  const { args, stdin, stdout, script, env, volumes, scratch, capabilities, cpus, signal } = command
   const run = script ?? (stdin ? storingRun : stdout ? markedRun : 'restic "$@" 2>&1')
   const entrypoint = ['sh', '-c', `${repository.setup}\n${run}`, 'restic']
   const withArgs = [...repository.options, ...args]
-  if (kept && !volumes && !scratch && !capabilities) {
+  if (kept && !volumes && !scratch && !capabilities && !cpus) {
     await kept.open({ signal })
     return (streams: Watched) =>
       kept.run({ ...streams, command: [...entrypoint, ...withArgs], ...(env && { env }) })
   }
-  const options = await optionsOf(opened, command)
+  const options = { ...(await optionsOf(opened, command)), ...(cpus && { cpus }) }
   return (streams: Watched) =>
     runForBackup(opened, {
       ...{ ...options, ...streams, entrypoint, command: withArgs },

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
+import { allEnded } from '../../platform/pause.ts'
 import { firstServer } from '../../platform/root.ts'
 import { ensureCarrier, receiveVolumes } from '../../runtime/volume-streams.ts'
 import type { Workload } from '../../runtime/workload.ts'
@@ -47,13 +48,10 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const say = (line: string) => log.write(line)
   await using restic = await openRepository(deps, backup, { say, inOne: true })
   await using tools = new AsyncDisposableStack()
-  const opening = [
+  const [, servers] = await allEnded([
     restic.list({ signal }),
     serversFor(deps, { ...restoring, subject, workload, tools }),
-  ] as const
-  await Promise.allSettled(opening)
-  await opening[0]
-  const servers = await opening[1]
+  ])
   const volumes =
     database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
   const unused = await unusedOf(deps, { subject, workload, volumes })
@@ -65,6 +63,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const there = whereDataIs(deps, workload)
   for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+  await allEnded([tools.disposeAsync(), restic[Symbol.asyncDispose]()])
 }
 
 type Server = { target: Target; contents: Contents }

@@ -1,5 +1,5 @@
 import { beforeAll, expect, mock, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { until } from '../../support/until.ts'
 import type { Target } from '../../../src/backups/restic/restic.ts'
 import { makeNewer } from './newer-repository.ts'
@@ -88,6 +88,20 @@ test.each([false, true])(
     expect(addedBytes < 0.5 * large.length).toBe(adopts)
   },
 )
+
+/** What opening a repository of this folder takes. */
+function costOfKey(folder: string) {
+  const [name] = readdirSync(`${folder}/keys`)
+  const { N, r, p } = JSON.parse(readFileSync(`${folder}/keys/${name}`, 'utf8'))
+  return N * r * p
+}
+
+test('a repository that Davit creates is opened in less time than one by hand: no one guesses its key', async () => {
+  const [ours, theirs] = [s.target({ path: s.folder() }), s.target({ path: s.folder() })]
+  await s.open(ours).prepare({ signal })
+  await byHand(theirs, 'init')
+  expect(costOfKey(ours.path!)).toBeLessThan(costOfKey(theirs.path!) / 2)
+})
 
 test('a repository that a newer restic made isn’t touched', async () => {
   const target = s.target({ path: s.folder() })

@@ -94,7 +94,7 @@ export class FakeEngine extends Objects {
 
   #join(container: FakeContainer) {
     for (const [name, endpoint] of container.endpoints) {
-      if (name === 'host') continue
+      if (name === 'host' || name === 'none') continue
       const network = this.network(name)
       if (!network) throw new EngineError(404, `network ${name} not found`)
       const taken = takenOn(network, this.containers.values())
