@@ -17,10 +17,11 @@ export async function benchJoined(): Promise<Row[]> {
     ...{ what, unit, davit, against: `${aim} ${unit}`, aim: '≤ 1' },
     floor: davit.map(() => aim),
   })
-  const each = (last.memory - alone!.memory) / joined.length
+  const [first, ...others] = joined.map((one, n) => one.memory - figures[n]!.memory)
   const processor = [alone!, ...joined].map((one) => one.processor)
   return [
-    row('memory for each joined server', 'MiB', [each], aims.memory),
+    row('memory for the first joined server, with its code', 'MiB', [first!], aims.memory),
+    row('memory for each further one', 'MiB', others, aims.memory),
     row('processor at rest, alone', '% of one', [processor[0]!], aims.processor),
     row(
       `processor at rest, ${figures.length} servers`,

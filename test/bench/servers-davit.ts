@@ -24,6 +24,7 @@ const ada = { email: 'ada@example.com', name: null, passwordHash: '', role: 'adm
 const ownerId = insertUser(deps.db, ada).id
 const { instanceId } = deps
 const live = fillFleet(deps.db, { instanceId, ownerId, engines, apps, replicas })
+Bun.unsafe.setJITPolicy(10) // as `serve` does
 const app = createApp(deps)
 const server = Bun.serve({
   port: 0,

@@ -63,6 +63,10 @@ export async function benchServers(directory: string): Promise<Row[]> {
     add({ what: 'resident memory at rest', unit: 'MiB', davit: [idle] }, aims.memory)
     const used = residentMemory(davit.pid)
     add({ what: 'resident memory after its pages', unit: 'MiB', davit: [used] }, aims.memory)
+    await Bun.sleep(restTime)
+    const left = residentMemory(davit.pid)
+    const later = `resident memory ${restTime / 1000} s later`
+    add({ what: later, unit: 'MiB', davit: [left] }, aims.memory)
     add({ what: 'processor at rest', unit: '% of one', davit: [rest * 100] }, 10)
     return rows
   } finally {
@@ -74,7 +78,9 @@ async function compile(directory: string) {
   const outfile = join(directory, 'servers-davit')
   const source = join(import.meta.dir, 'servers-davit.ts')
   const assets = ['--asset', 'drizzle', '--asset', 'assets', '--asset', 'src/services/templates']
-  const flags = ['--compile', '--minify', '--splitting', '--format=esm', ...assets]
+  // as the executable is compiled
+  const policy = ['--compile-jit-policy=1000', '--bytecode', '--splitting', '--format=esm']
+  const flags = ['--compile', ...policy, '--minify', ...assets]
   const worker = 'src/parse-worker.ts'
   const command = [process.execPath, 'build', ...flags, '--outfile', outfile, source, worker]
   const cwd = join(import.meta.dir, '../..')
