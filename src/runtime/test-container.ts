@@ -22,8 +22,9 @@ export async function withTestContainer<Result>(
 ): Promise<Result> {
   const { docker } = deps
   const { signal, component } = test
-  const id = await docker.createContainer({ ...optionsOf(deps, test), signal })
+  const id = await docker.createContainer(optionsOf(deps, test)) // one that is given up may still be created
   try {
+    signal.throwIfAborted()
     const { files } = component
     if (files.length > 0) await docker.putArchive(id, { path: '/', files, signal })
     await docker.startContainer(id, { signal })

@@ -87,6 +87,20 @@ test('the server for a test starts while the backup is looked for, and is remove
   expect(servers()).toEqual([])
 })
 
+test('a backup that is gone is found out, also when it couldn’t be tested anyway', async () => {
+  const scene = await aService()
+  const { t, restic, backUp } = scene
+  const { id } = await backUp()
+  const gone = { component: 'gone', engine: 'postgresql', version: '17' } as const
+  setBackup(t.db, id, { contents: [{ ...gone, databases: [] }] })
+  expect(await prove(scene, id)).toMatchObject({ proven: null, untested: expect.any(String) })
+  restic.faults.findBy = async () => {
+    await t.docker.listContainers({})
+    throw new Failure('backup_missing', 'It is gone.', 'Choose another.')
+  }
+  expect((await prove(scene, id)).proven.error).toContain('It is gone.')
+})
+
 test('only the newest proven backup is kept beyond the plan', async () => {
   const scene = await aService()
   const { restic, backUp, plan } = scene

@@ -53,9 +53,12 @@ export async function prove(
   described.catch((error) => missing.abort(error))
   const proving = { backup, restic, described, log, signal }
   const rows: number[] = []
-  for (const contents of backup.contents ?? [])
-    rows.push(await proveDatabases(deps, proving, contents as Contents))
-  await described
+  try {
+    for (const contents of backup.contents ?? [])
+      rows.push(await proveDatabases(deps, proving, contents as Contents))
+  } finally {
+    await described // its failure says more, and it must not go on when restic’s container is removed
+  }
   const accepted = getPlan(deps.db, backup.subjectId)?.acceptDamaged ?? []
   for (const { file, snapshot, bytes: size, volumes } of backup.files) {
     if (!volumes) continue
