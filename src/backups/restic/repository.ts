@@ -95,7 +95,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
       where: `${user}@${host}:${path}`,
       host: splitPort(host ?? '').host,
       location: `sftp:${alias}:${path}`,
-      options: ['-o', `sftp.command=sh -c 'exec ssh -F ${files.config} ${alias} -s sftp 2>&3'`],
+      options: ['-o', `sftp.command=${sshCommand}`],
       setup: sshSetup,
       env: {
         DAVIT_SSH_CONFIG: sshConfig(target),
@@ -141,9 +141,10 @@ const alias = 'davit-target'
 
 const files = { config: '/tmp/ssh', key: '/tmp/ssh-key', known: '/tmp/ssh-known' }
 
-/** What ssh says goes around restic, which may end before it has passed it on. */
+/** restic ends with its ssh, also before it has passed on what that said: a failure waits for it. */
+const sshCommand = `sh -c 'ssh -F ${files.config} ${alias} -s sftp || { sleep 1; exit 1; }'`
+
 const sshSetup = `
-exec 3>&2
 (umask 077
 printf '%s\\n' "$DAVIT_SSH_CONFIG" >${files.config}
 printf '%s\\n' "$DAVIT_SSH_KEY" >${files.key}

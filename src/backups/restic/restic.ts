@@ -32,11 +32,14 @@ type StoringFile = Storing & {
   from: (stdin: Writable, signal: AbortSignal) => Promise<void>
 }
 
+/** What `randomToken` and `Secrets.sign` make. */
+const madeKey = /^([\w-]{43}|[0-9a-f]{64})$/
+
 /**
- * restic makes each use of a key take as long as half a second of these does, against guesses. Davit creates a
- * repository with a key of 256 random bits only, which no one guesses.
+ * restic makes each use of a key take as long as half a second of these does, against guesses: as little as it can
+ * for a key of Davit’s. The key of another repository may be a word.
  */
-const cpusOfInit = 0.1
+const cpusOfInit = ({ password }: Target) => (madeKey.test(password) ? { cpus: 0.1 } : {})
 
 /**
  * One repository, in which each large file of a backup, its small ones together, and its volumes are a snapshot.
@@ -81,7 +84,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'target_missing') throw error
     }
-    return { hostKey: await open(['init'], { signal, cpus: cpusOfInit }) }
+    return { hostKey: await open(['init'], { signal, ...cpusOfInit(target) }) }
   }
 
   /** Counts what an interrupted run has sent as there, so that the next one doesn’t send it again. */

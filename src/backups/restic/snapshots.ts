@@ -17,10 +17,14 @@ export type SnapshotOf = Abortable & { snapshot: string }
 
 export type Snapshots = Awaited<ReturnType<typeof readSnapshots>>
 
+/** Whatever a target makes restic print: ids become its arguments. */
+const isId = /^[0-9a-f]{64}$/
+
 /** Of a whole repository, oldest first. */
 export async function readSnapshots(opened: Opened, { signal }: Abortable) {
   const { messages } = await runRestic(opened, { args: ['--json', 'snapshots'], signal })
   const snapshots = (messages.list as Listed[])
+    .filter(({ id, original = id }) => isId.test(id) && isId.test(original))
     .map(({ id, original, time, tags = [], paths }) => ({
       ...{ id: original ?? id, at: new Date(time), tags, paths },
       current: id,
