@@ -29,7 +29,7 @@ import { planned, plannedJson } from '../environments/planned.tsx'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
-import type { Awaited } from '../servers/store.ts'
+import type { Awaited } from '../servers/awaited-store.ts'
 import type { Live } from './live.ts'
 
 export const environment = componentOf('Environment', () => ({
@@ -103,7 +103,7 @@ export const environment = componentOf('Environment', () => ({
   planned: planned().nullable(),
   /** The freeze of now, or else the next. */
   freeze: freezeJson().nullable(),
-  /** Servers that are away and have its volumes, or containers of it that should run. */
+  /** Servers that are away and have its volumes, or containers of it that should run, or may have them. */
   waitsFor: z.array(z.string()),
   deleting: z.boolean(),
   createdAt: time,

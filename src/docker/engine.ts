@@ -67,8 +67,8 @@ export type Engine = {
   readonly address: EngineAddress
   /** All that run now. */
   readonly pulls: Pulls
-  /** Kept by the first call that needs it. */
-  machine?: Machine
+  /** Kept by the first call that needs it, until the connection is lost. */
+  machine?: Machine | undefined
   /** Returns the parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** Yields a streaming response; leaving the loop or aborting closes the connection. */
@@ -101,7 +101,7 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
   const modem = onDemand(async () => (await import('./modem.ts')).openModem(address, login))
   let version: string | undefined
 
-  return {
+  const engine: Engine = {
     serverId: serverId ?? firstServer,
     address,
     pulls: new Pulls(),
@@ -158,10 +158,10 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
 
     hungUp: () => unreachable(address, hangupSignal),
   }
+  return engine
 
   async function negotiate(signal: AbortSignal | undefined) {
-    if (version) return version
-    return (version = spokenVersion((await offered(signal)) ?? oldestKnown))
+    return (version ??= spokenVersion((await offered(signal)) ?? oldestKnown))
   }
 
   /** The newest API version of the engine; null when it doesn't say. */
@@ -244,14 +244,14 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
     if (signal?.aborted) return signal.reason
     if (deadline?.passed) return unanswered(address, call, timeout!)
     if (error instanceof Failure || !isTransportError(error)) return error
-    version = undefined // after a reconnect it may be another engine
+    version = engine.machine = undefined // after a reconnect it may be another engine
     return unreachable(address, error)
   }
 }
 
 /**
- * When a signal aborts after the response arrived but before it was read completely, the socket has no error
- * listener, and its error would end the process. The reader gets the error from the response.
+ * A signal that aborts while a response is read leaves its socket without an error listener, and the error would end
+ * the process. The reader gets it from the response.
  */
 function muffle(socket: Socket) {
   if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore)

@@ -1,5 +1,5 @@
 import type { Pin } from '../runtime/pins.ts'
-import type { Awaited } from '../servers/store.ts'
+import type { Awaited } from '../servers/awaited-store.ts'
 import { Fact } from '../web/components.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { Ago, Day } from '../web/times.tsx'
@@ -20,12 +20,12 @@ const beginningOf = ({ hasVolumes, isSought }: Awaited) =>
   hasVolumes
     ? 'It waits for'
     : isSought
-      ? 'Davit was restored from a backup, after which it may have been moved to'
+      ? 'Davit’s data was put back to an earlier state, after which it may have been moved to'
       : 'Some of it runs on'
 
 const endOf = ({ hasVolumes, isSought }: Awaited, why: string) =>
   isSought && !hasVolumes
-    ? 'It is started with what is here once that server is back without it, or was removed.'
+    ? 'It is looked for again once that server is back or was removed, and started once it can be nowhere else.'
     : !hasVolumes && why
 
 /** `path` is that of what is pinned, in the API. */

@@ -1,14 +1,12 @@
-import { and, count, eq, exists, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, preparedOnce } from '../db/queries.ts'
 import {
-  deployments,
   environments,
   givenImages,
   instances,
   projects,
-  restoredObjects,
   servers,
   services,
   workloads,
@@ -98,47 +96,6 @@ const countContainers = (db: Db, id: string) =>
       .all()
       .map((one) => [one.id, one.count]),
   )
-
-/** Servers that are away and have a workload’s volumes, or containers of it that should run. */
-export function listAwaited(db: Db, workloadId: string) {
-  const isRunning = inArray(instances.state, ['live', 'unhealthy'])
-  const running = db
-    .select({ id: instances.serverId })
-    .from(instances)
-    .where(and(eq(instances.workloadId, workloadId), isRunning))
-  const pinnedTo = db
-    .select({ id: workloads.pinnedTo })
-    .from(workloads)
-    .where(eq(workloads.id, workloadId))
-  const hasVolumes = sql<boolean>`coalesce(${servers.id} = ${pinnedTo}, 0)`.mapWith(Boolean)
-  const isSought = sql<boolean>`${soughtOf(db, workloadId)} and not exists ${running}`.mapWith(
-    Boolean,
-  )
-  return db
-    .select({ name: servers.name, lastSeenAt: servers.lastSeenAt, hasVolumes, isSought })
-    .from(servers)
-    .where(
-      and(isNotNull(servers.lastSeenAt), or(inArray(servers.id, running), hasVolumes, isSought)),
-    )
-    .all()
-}
-
-/** Since a restore of Davit: it runs nowhere, and is still looked for. */
-function soughtOf(db: Db, workloadId: string) {
-  const ofApp = db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(eq(deployments.environmentId, workloadId))
-  const { objectId } = restoredObjects
-  return exists(
-    db
-      .select({ id: restoredObjects.id })
-      .from(restoredObjects)
-      .where(or(eq(objectId, workloadId), inArray(objectId, ofApp))),
-  )
-}
-
-export type Awaited = ReturnType<typeof listAwaited>[number]
 
 /** Apps and services with containers or volumes on it, also stopped ones, and those that are placed there by name. */
 export function listUsers(db: Db, id: string) {

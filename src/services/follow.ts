@@ -8,7 +8,7 @@ import type { StatusProps } from './service-status.tsx'
 import type { ShownService } from './shown.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
-import { listAwaited } from '../servers/store.ts'
+import { listAwaited } from '../servers/awaited-store.ts'
 
 /** In milliseconds, between two updates: a pull reports progress many times a second. */
 const interval = 250

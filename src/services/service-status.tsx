@@ -1,6 +1,6 @@
 import { AwaitedNote } from '../environments/server-notes.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
-import type { Awaited } from '../servers/store.ts'
+import type { Awaited } from '../servers/awaited-store.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
