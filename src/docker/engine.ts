@@ -67,8 +67,8 @@ export type Engine = {
   readonly address: EngineAddress
   /** All that run now. */
   readonly pulls: Pulls
-  /** Kept by the first call that needs it, until the connection is lost. */
-  machine?: Machine | undefined
+  /** Kept by the first call that needs it, also while the engine is down: its disk may be full. */
+  machine?: Machine
   /** Returns the parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** Yields a streaming response; leaving the loop or aborting closes the connection. */
@@ -101,7 +101,7 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
   const modem = onDemand(async () => (await import('./modem.ts')).openModem(address, login))
   let version: string | undefined
 
-  const engine: Engine = {
+  return {
     serverId: serverId ?? firstServer,
     address,
     pulls: new Pulls(),
@@ -158,7 +158,6 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
 
     hungUp: () => unreachable(address, hangupSignal),
   }
-  return engine
 
   async function negotiate(signal: AbortSignal | undefined) {
     return (version ??= spokenVersion((await offered(signal)) ?? oldestKnown))
@@ -244,7 +243,7 @@ export function connectEngine(host?: string, { serverId, login }: Access = {}): 
     if (signal?.aborted) return signal.reason
     if (deadline?.passed) return unanswered(address, call, timeout!)
     if (error instanceof Failure || !isTransportError(error)) return error
-    version = engine.machine = undefined // after a reconnect it may be another engine
+    version = undefined // after a reconnect it may be another engine
     return unreachable(address, error)
   }
 }

@@ -95,6 +95,24 @@ test('aborting a call closes its socket on the side of the engine', async () => 
   await closed.promise
 })
 
+test('the folder of an engine is known while that is down: its disk may be full', async () => {
+  const real = connectEngine(undefined)
+  const [version, info] = [
+    await real.request('GET', '/version'),
+    await real.request('GET', '/info'),
+  ]
+  let isDown = false
+  const host = await fakeEngine(({ line, socket }) => {
+    if (isDown) socket.destroy()
+    else answer(socket, 200, JSON.stringify(line.includes('/version') ? version : info))
+  })
+  const docker = connectDocker({ host })
+  const { folder } = await docker.machine()
+  isDown = true
+  expect((await failureOf(docker.info())).code).toBe('engine_unreachable')
+  expect((await docker.machine()).folder).toBe(folder)
+})
+
 test('a stream that breaks off says that the engine went away', async () => {
   const host = await fakeEngine(({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
