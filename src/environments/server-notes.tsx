@@ -7,26 +7,28 @@ import { Ago, Day } from '../web/times.tsx'
 /** Says for which servers an app or a service waits, and what happens to what has no volumes there. */
 export const AwaitedNote = ({ awaited, why }: { awaited: Awaited[]; why: string }) => (
   <>
-    {awaited.map((one) => (
-      <p class="note" role="status">
-        {beginningOf(one)} <bdi>{one.name}</bdi>, which {one.hasVolumes && 'has its volumes and '}is
-        away: last seen <Ago at={one.lastSeenAt!} />. {endOf(one, why)}
-      </p>
-    ))}
+    {awaited.map((one) => {
+      const { begins, whichHas, ends } = wordsOf(one, why)
+      return (
+        <p class="note" role="status">
+          {begins} <bdi>{one.name}</bdi>, which {whichHas}is away: last seen{' '}
+          <Ago at={one.lastSeenAt!} />. {ends}
+        </p>
+      )
+    })}
   </>
 )
 
-const beginningOf = ({ hasVolumes, isSought }: Awaited) =>
-  hasVolumes
-    ? 'It waits for'
-    : isSought
-      ? 'Davit’s data was put back to an earlier state, after which it may have been moved to'
-      : 'Some of it runs on'
-
-const endOf = ({ hasVolumes, isSought }: Awaited, why: string) =>
-  isSought && !hasVolumes
-    ? 'It is looked for again once that server is back or was removed, and started once it can be nowhere else.'
-    : !hasVolumes && why
+function wordsOf({ hasVolumes, isSought }: Awaited, why: string) {
+  if (hasVolumes) return { begins: 'It waits for', whichHas: 'has its volumes and ', ends: '' }
+  if (isSought)
+    return {
+      begins:
+        'Davit’s data was put back to an earlier state, after which it may have been moved to',
+      ends: 'It is looked for again once that server is back or was removed, and started once it can be nowhere else.',
+    }
+  return { begins: 'Some of it runs on', ends: why }
+}
 
 /** `path` is that of what is pinned, in the API. */
 export const PinFact = ({ pin, path }: { pin: Pin | null; path: string }) =>

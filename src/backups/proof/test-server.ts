@@ -28,24 +28,21 @@ export async function withTestServer<Result>(
   work: (target: Target) => Promise<Result>,
 ): Promise<Result> {
   const { source, ownerId } = server
-  let closing: PromiseLike<void> | undefined
-  try {
-    return await withTestContainer(deps, server, async (id) => {
-      const tools = toolsOf(deps, { source, containerId: id, ownerId })
-      const target = { source, containerId: id, ownerId, tools }
-      try {
-        await untilReady(deps, server, target)
-        return await work(target)
-      } catch (error) {
-        server.signal.throwIfAborted()
-        throw (await whyEnded(deps.docker, id, server.component)) ?? error
-      } finally {
-        closing = tools[Symbol.asyncDispose]() // while the server is removed
-      }
-    })
-  } finally {
-    await closing
-  }
+  await using ending = new AsyncDisposableStack()
+  return await withTestContainer(deps, server, async (id) => {
+    const tools = toolsOf(deps, { source, containerId: id, ownerId })
+    const target = { source, containerId: id, ownerId, tools }
+    try {
+      await untilReady(deps, server, target)
+      return await work(target)
+    } catch (error) {
+      server.signal.throwIfAborted()
+      throw (await whyEnded(deps.docker, id, server.component)) ?? error
+    } finally {
+      const closed = tools[Symbol.asyncDispose]() // while the server is removed
+      ending.defer(() => closed)
+    }
+  })
 }
 
 /** Its first start restarts it, so only what its own tool says counts. */

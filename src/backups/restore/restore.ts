@@ -63,6 +63,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const there = whereDataIs(deps, workload)
   for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+  // both at once, where leaving would wait for one after the other
   await allEnded([tools.disposeAsync(), restic[Symbol.asyncDispose]()])
 }
 
