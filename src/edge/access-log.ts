@@ -13,7 +13,7 @@ const remove = { filter: 'delete' }
 
 /**
  * Of the requests of one second Caddy writes so many lines, and after those one for each so many: a prime, as
- * lines of shares come in turn with others.
+ * lines of shares come in turn with others. It counts failed requests (5xx) apart from the others.
  */
 const sampling = { first: 1000, thereafter: 11 }
 
@@ -28,9 +28,8 @@ export const loggingOf = (plan: Pick<Plan, 'folder' | 'home'>) => ({
       // all of it: each request would be encoded for this log too, whether or not it has a line here
       exclude: ['http'],
     },
-    access: { ...accessLog(plan, 'level'), sampling: { interval: 1e9, ...sampling } },
-    // each failed request (5xx) has a line of its own, which has no level
-    failed: { ...accessLog(plan, ''), level: 'ERROR' },
+    // one for all: each log encodes each request, also one that it writes no line for
+    access: accessLog(plan),
   },
 })
 
@@ -48,12 +47,13 @@ const writerOf = ({ folder, home }: Pick<Plan, 'folder' | 'home'>) =>
         roll_gzip: false,
       }
 
-const accessLog = (plan: Pick<Plan, 'folder' | 'home'>, level_key: string) => ({
+const accessLog = (plan: Pick<Plan, 'folder' | 'home'>) => ({
   include: ['http.log.access'],
+  sampling: { interval: 1e9, ...sampling },
   writer: writerOf(plan),
   encoder: {
     format: 'filter',
-    wrap: { format: 'json', message_key: '', level_key, name_key: '' },
+    wrap: { format: 'json', message_key: '', level_key: 'level', name_key: '' },
     fields: {
       'request>headers': remove,
       'request>remote_ip': remove,
@@ -80,21 +80,24 @@ export const keyInLog = (value: string) => ({ handler: 'log_append', key: 'davit
 
 /** Finds how many requests a line stands for: it counts them as Caddy does, in the order of the log. */
 export class Samples {
-  #since = 0
-  #lines = 0
+  readonly #counts = { info: { since: 0, lines: 0 }, error: { since: 0, lines: 0 } }
 
   /** The time in seconds, with all its digits. */
-  requestsOf(time: number) {
+  requestsOf(level: Level, time: number) {
+    const count = this.#counts[level]
     // lines may change places, while the clock is put back by more
-    if (time >= this.#since + 1 || time < this.#since - 1) {
-      this.#since = time
-      this.#lines = 0
+    if (time >= count.since + 1 || time < count.since - 1) {
+      count.since = time
+      count.lines = 0
     }
-    return ++this.#lines > sampling.first ? sampling.thereafter : 1
+    return ++count.lines > sampling.first ? sampling.thereafter : 1
   }
 }
 
-/** A finished request, or one of several: failed ones each have a line. */
+/** As Caddy has it in a line: an error is a response of 500 and more. */
+type Level = 'info' | 'error'
+
+/** A finished request, or one of several. */
 export type AccessLine = {
   requests: number
   /** When it ended, in milliseconds since 1970. */
@@ -119,7 +122,7 @@ export type AccessLine = {
   share: { slot: number; version: 'new' | 'before' } | null
 }
 
-/** Null for an invalid line, such as a truncated one, and for one whose request has another. */
+/** Null for an invalid line, such as a truncated one. */
 export function readAccessLine(text: string, samples = new Samples()): AccessLine | null {
   try {
     const { ts, request, bytes_read, duration, size, status, level, davit, forwarded } =
@@ -128,9 +131,9 @@ export function readAccessLine(text: string, samples = new Samples()): AccessLin
     const strings = [client_ip, method, host, uri]
     const numbers = [ts, bytes_read, duration, size, status]
     if (!strings.every(isString) || !numbers.every(Number.isFinite)) return null
-    if (level === 'error') return null
+    if (level !== 'info' && level !== 'error') return null
     return {
-      requests: level ? samples.requestsOf(ts) : 1,
+      requests: samples.requestsOf(level, ts),
       time: Math.round(ts * 1000),
       key: keyIn(davit || nameIn(host)),
       client: client_ip,

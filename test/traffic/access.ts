@@ -43,7 +43,6 @@ type Fields = {
   method: string
   client_ip: string
   host: string
-  /** Of those that Caddy samples. */
   level: 'info' | 'error'
 }
 
@@ -54,6 +53,7 @@ export const aLine = (host: string, fields: Partial<Fields> = {}) => {
     ts: Date.now() / 1000,
     request: { client_ip, method, host: fields.host ?? host, uri },
     ...{ bytes_read: 0, duration: 0.01, size: 100, status: 200, davit: host },
+    level: (fields.status ?? 200) < 500 ? 'info' : 'error',
     ...more,
   })
 }
