@@ -8,7 +8,7 @@ import { release } from './hold.ts'
 import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
 import type { StoredSnapshot } from './restic/restic.ts'
-import { describe } from './server/description.ts'
+import { descriptionOf } from './server/description.ts'
 import { applyRetention, forgetUnfinished, removeOldRows, tagsOf } from './retention.ts'
 import { storeSubject, together } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
@@ -26,6 +26,8 @@ export const backupKind =
     const log = new LogWriter(deps, logOf(backup))
     let stored: Stored | null = null
     let listed: StoredSnapshot[] = []
+    /** What it used is removed once its end is stored. */
+    let used: AsyncDisposable | null = null
     return {
       log,
       doing: 'the backup was made',
@@ -34,9 +36,10 @@ export const backupKind =
         log.mask = await maskOf(deps, backup)
         setBackup(db, id, { status: 'running', startedAt: new Date() })
         logs.publish(id, { status: 'running' })
-        ;({ listed, ...stored } = await backUp(deps, { backup, log, work }))
+        ;({ listed, used, ...stored } = await backUp(deps, { backup, log, work }))
       },
       async end(end, signal) {
+        await using _ = used
         // a crash may have left containers paused or stopped
         const problem = await resume(deps, { id, shutdown: signal })
         const failure = end.status === 'failed' ? end.failure : problem
@@ -74,20 +77,23 @@ export const backupKind =
 async function backUp(
   deps: BackupDeps,
   { backup, log, work }: { backup: Backup; log: LogWriter; work: Work },
-): Promise<Stored & { listed: StoredSnapshot[] }> {
+): Promise<Stored & { listed: StoredSnapshot[]; used: AsyncDisposable }> {
   const { signal, shutdown } = work
   const { id, subjectKind: kind, subjectId, ownerId } = backup
   const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
   if (!subject) throw subjectGone(backup)
   const say = (line: string) => log.write(line)
-  await using restic = await openRepository(deps, backup, { say, inOne: true })
+  await using used = new AsyncDisposableStack()
+  const restic = used.use(await openRepository(deps, backup, { say, inOne: true }))
   restic.begin({ signal })
   await resume(deps, { id, shutdown })
-  const stored = await storeSubject(deps, { backup, subject, restic, log, work })
-  if (kind !== 'davit')
-    await describe(restic, { ...getBackup(deps.db, id)!, ...stored }, { signal })
+  const stored = await storeSubject(deps, { backup, subject, restic, used, log, work })
   log.write('Completing it on the target.')
-  const last = await restic.storeGathered({ tags: tagsOf(backup), signal })
+  const isOwn = kind === 'davit'
+  const last = await restic.storeGathered({
+    ...{ tags: tagsOf(backup), signal },
+    last: isOwn ? null : descriptionOf({ ...getBackup(deps.db, id)!, ...stored }),
+  })
   const listed = await restic.list({ tag: `subject=${subjectId}`, signal })
   // an older restic says only the beginning of an id
   const idOf = (snapshot: string) => listed.find(({ id }) => id.startsWith(snapshot))?.id ?? ''
@@ -108,6 +114,7 @@ async function backUp(
     ...stored,
     files,
     addedBytes,
+    used: used.move(),
     listed: listed.filter((one) => ids.has(one.id) || kept.includes(one)),
   }
 }

@@ -9,7 +9,7 @@ import type { WorkloadKey } from '../runtime/workload.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
-import { dump, recipeOf, renamedImages } from './recipes/index.ts'
+import { dump, recipeOf, renamedImages, toolsOf } from './recipes/index.ts'
 import { workloadOf } from './subject.ts'
 import type { Subject } from './subject.ts'
 
@@ -23,7 +23,10 @@ export type Data = {
   /** Each is dumped by its own tool. */
   databases: {
     component: string
-    dump: (each: (file: DumpFile) => Promise<void>, signal: AbortSignal) => Promise<StoredContents>
+    dump: (
+      each: (file: DumpFile, signal: AbortSignal) => Promise<void>,
+      how: { used: AsyncDisposableStack; signal: AbortSignal },
+    ) => Promise<StoredContents>
   }[]
   /** The engine's names of those that no dump stands for. */
   volumes: string[]
@@ -49,9 +52,15 @@ export async function dataOf(
   return {
     databases: recipe.databases.map((source) => ({
       component: source.component,
-      dump: (each, signal) => {
+      async dump(each, { used, signal }) {
         const containerId = containerIn(containers, source.component)
-        return dump(there, { source, containerId, ownerId, each, signal })
+        const tools = toolsOf(there, { source, containerId, ownerId })
+        try {
+          return await dump(there, { source, containerId, ownerId, tools, each, signal })
+        } finally {
+          const ending = tools[Symbol.asyncDispose]() // while what follows goes on
+          used.defer(() => ending)
+        }
       },
     })),
     volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),

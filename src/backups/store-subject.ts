@@ -26,6 +26,8 @@ type Doing = {
   backup: Backup
   subject: Subject
   restic: Restic
+  /** Disposed of when the backup has ended. */
+  used: AsyncDisposableStack
   log: LogWriter
   work: Pick<Work, 'signal' | 'shutdown'>
 }
@@ -48,7 +50,7 @@ export type Stored = {
  * for the snapshot that completes the backup.
  */
 export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stored> {
-  const { subject, log, work } = doing
+  const { subject, used, log, work } = doing
   const { signal } = work
   const workload = workloadOf(subject)
   if (!workload) return storeDavit(deps, doing)
@@ -62,11 +64,13 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.list({ signal })
   for (const { component, dump } of databases) {
     log.write(`Dumping the database of ${component}.`)
-    const each = async (file: DumpFile) => void parts.push(await storeFile(deps, doing, file))
-    contents.push(await dump(each, signal))
+    const each = async (file: DumpFile, signal: AbortSignal) =>
+      void parts.push(await storeFile(deps, doing, { ...file, signal }))
+    contents.push(await dump(each, { used, signal }))
   }
   if (volumes.length > 0) parts.push(await storeVolumes(deps, doing, { workload, volumes }))
   if (parts.length === 0) throw nothingToStore(subject)
+  parts.sort((a, b) => (a.file < b.file ? -1 : 1))
   return { ...storedOf(parts, contents), definition }
 }
 
@@ -77,7 +81,8 @@ async function storeDavit(deps: BackupDeps, doing: Doing): Promise<Stored> {
   doing.log.write('Copying Davit’s own data.')
   return storeOwnFile(deps, {
     signal,
-    store: async (file, contents) => storedOf([await storeFile(deps, doing, file)], [contents]),
+    store: async (file, contents) =>
+      storedOf([await storeFile(deps, doing, { ...file, signal })], [contents]),
   })
 }
 
@@ -86,11 +91,15 @@ export const together = ''
 
 type Part = StoredFile & Pick<Snapshot, 'addedBytes'>
 
-async function storeFile(deps: BackupDeps, doing: Doing, file: DumpFile): Promise<Part> {
-  const { backup, restic, log, work } = doing
+async function storeFile(
+  deps: BackupDeps,
+  doing: Doing,
+  { signal, ...file }: DumpFile & { signal: AbortSignal },
+): Promise<Part> {
+  const { backup, restic, log } = doing
   const sum = checksummed(file.write)
   const stored = await restic.gather({
-    ...{ file: file.name, tags: tagsOf(backup), from: sum.write, signal: work.signal },
+    ...{ file: file.name, tags: tagsOf(backup), from: sum.write, signal },
     progress: progressOf(deps, doing, file.name),
   })
   const { bytes, checksum } = sum.result()

@@ -74,7 +74,8 @@ export class SimulatedRestic {
         gathered.set(file, await this.#read(storing))
         return null
       },
-      storeGathered: ({ tags, signal }) => {
+      storeGathered: ({ tags, last, signal }) => {
+        if (last) gathered.set(last.file, Buffer.from(last.text))
         const paths = [...gathered.keys()].map((file) => `/files/${file}`)
         const bytes = gathered.values().reduce((sum, { length }) => sum + length, 0)
         return turn('restic store', { signal, changes: true }, () => {

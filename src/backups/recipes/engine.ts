@@ -2,7 +2,10 @@ import type { DatabaseContents } from './contents.ts'
 
 /** Shell scripts that use the tools of a server. Each fails when its tool does. */
 export type Engine = {
-  /** Prints objects of JSON: its `version`, then a `database` or a `role` each. */
+  /**
+   * Prints objects of JSON: its `version`, then a `database` or a `role` each. A database that `isSmall` takes so little
+   * to dump that another one needn't wait for it.
+   */
   server: string
   /** Null for a server without any. `isLast` when they are loaded after the databases, not before. */
   roles: { dump: string; load: string; ending: string; isLast?: boolean } | null

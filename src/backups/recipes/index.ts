@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { report } from '../../platform/journal.ts'
+import { allEnded } from '../../platform/pause.ts'
 import { fileOf, refuseNewer } from './contents.ts'
 import type { Contents, DatabaseContents } from './contents.ts'
 import type { Engine } from './engine.ts'
@@ -37,8 +38,11 @@ type DumpFile = {
 
 type Dump = Call & {
   /** Called for one file after the other. */
-  each: (file: DumpFile) => Promise<void>
+  each: EachFile
 }
+
+/** Called for two files at once at most, one of which is small. */
+type EachFile = (file: DumpFile, signal: AbortSignal) => Promise<void>
 
 type Load = Call & {
   contents: Contents
@@ -58,21 +62,23 @@ export const dump = (deps: ToolDeps, { each, ...call }: Dump): Promise<Contents>
 
 async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<Contents> {
   const engine = engineOf(call)
-  const contents = await serverOf(deps, call)
-  if (engine.roles) {
+  const { small, ...contents } = await serverOf(deps, call)
+  const dumpRoles = async (signal: AbortSignal) => {
+    if (!engine.roles) return
     const script = `{ ${engine.roles.dump}\n} ${marked}`
-    await each({
+    const roles: DumpFile = {
       name: contents.roles!.file,
       write: async (to, signal) =>
         void (await runTool(deps, {
           ...{ ...call, script, env: engine.env?.() ?? {}, signal, isMarked: true },
           stdout: (from) => passOn(from, { to, signal }),
         })),
-    })
+    }
+    await each(roles, signal)
   }
-  for (const [index, database] of contents.databases.entries()) {
+  const dumpOne = async (database: DatabaseContents, signal: AbortSignal) => {
     let counted: unknown[] = []
-    await each({
+    const file: DumpFile = {
       name: database.file,
       async write(to, signal) {
         const script = `{ ${engine.database.dump}\n} ${marked}`
@@ -87,10 +93,33 @@ async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<
           ...last.split('\n').flatMap((line) => (isCount(line) ? [JSON.parse(line)] : [])),
         )
       },
-    })
-    contents.databases[index] = { ...database, ...engine.toDatabase(counted) }
+    }
+    await each(file, signal)
+    return { ...database, ...engine.toDatabase(counted) }
   }
-  return contents
+  const dumped = new Map<string, DatabaseContents>()
+  const dumpThose = async (isSmall: boolean, signal: AbortSignal) => {
+    for (const one of contents.databases)
+      if (small.has(one.name) === isSmall) dumped.set(one.name, await dumpOne(one, signal))
+  }
+  await sideBySide(call.signal, [
+    (signal) => dumpThose(false, signal),
+    (signal) => dumpRoles(signal).then(() => dumpThose(true, signal)),
+  ])
+  const databases = contents.databases.map(({ name }) => dumped.get(name)!)
+  return { ...contents, databases }
+}
+
+/** Ends all when one fails, and throws why. */
+async function sideBySide(
+  outer: AbortSignal,
+  works: ((signal: AbortSignal) => Promise<unknown>)[],
+) {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([outer, stop.signal])
+  const ended = (error: unknown) => stop.abort(error)
+  await allEnded(works.map((work) => work(signal).catch(ended)))
+  signal.throwIfAborted()
 }
 
 /** What a server has now. It reads all of its rows. */
@@ -99,7 +128,7 @@ export const inspect = (deps: ToolDeps, call: Call): Promise<Contents> =>
 
 async function inspectAll(deps: ToolDeps, call: Open): Promise<Contents> {
   const engine = engineOf(call)
-  const contents = await serverOf(deps, call)
+  const { small: _, ...contents } = await serverOf(deps, call)
   for (const [index, database] of contents.databases.entries()) {
     const script = engine.database.count
     const counted = await linesOf(deps, { ...call, script, env: envOf(engine, database) })
@@ -175,12 +204,13 @@ const envOf = (
 })
 
 /** Its version and the names of its databases and roles, with nothing counted. */
-async function serverOf(deps: ToolDeps, call: Open): Promise<Contents> {
+async function serverOf(deps: ToolDeps, call: Open): Promise<Contents & { small: Set<string> }> {
   const { component, engine } = call.source
   const { server, roles, ending, env } = engineOf(call)
-  type Line = { version?: string; database?: string; role?: string }
+  type Line = { version?: string; database?: string; isSmall?: boolean | null; role?: string }
   const lines = await linesOf<Line>(deps, { ...call, script: server, env: env?.() ?? {} })
   return {
+    small: new Set(lines.flatMap(({ database, isSmall }) => (isSmall ? database! : []))),
     ...{ component, engine, version: lines.flatMap(({ version }) => version ?? [])[0] ?? '' },
     databases: lines.flatMap(({ database: name }) =>
       name === undefined ? [] : { name, file: fileOf(component, name, ending), tables: [] },

@@ -5,11 +5,15 @@ const [loading, replaced] = ['davit_restoring', 'davit_replaced']
 
 const psql = 'psql -XAtqw -v ON_ERROR_STOP=1'
 
+/** Bytes of an empty database and a little more. */
+const small = 12 * 2 ** 20
+
 /** Prints the version, all databases and all roles. */
 const cluster = `
 PGDATABASE=$DAVIT_MAINTENANCE ${psql} <<'END'
 SELECT jsonb_build_object('version', split_part(current_setting('server_version'), ' ', 1));
-SELECT jsonb_build_object('database', datname) FROM pg_database
+SELECT jsonb_build_object('database', datname, 'isSmall',
+  CASE WHEN has_database_privilege(oid, 'CONNECT') THEN pg_database_size(oid) < ${small} END) FROM pg_database
   WHERE datallowconn AND NOT datistemplate AND datname NOT IN ('${loading}', '${replaced}') ORDER BY datname;
 SELECT jsonb_build_object('role', rolname) FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY rolname;
 END`

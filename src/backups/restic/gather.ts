@@ -1,4 +1,5 @@
 import { gatheringFolder, gatheringLimits, marked, untilComplete } from './run.ts'
+import { listing } from './snapshots.ts'
 
 /** restic 0.18.0 can’t store a stream as a file in a directory. */
 export const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
@@ -6,9 +7,8 @@ export const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
 const MiB = 2 ** 20
 const block = 65_536
 
-/** Bytes of a file that is too large to be gathered, and of one that has to be. */
-export const storesFrom = (isLast: boolean) =>
-  (isLast ? gatheringLimits.last : gatheringLimits.one) * MiB
+/** Bytes from which on a file is too large to be gathered. */
+export const storesFrom = gatheringLimits.one * MiB
 
 /** Before the bytes of a file that was gathered. */
 export const gatheredMark = 'davit-gathered '
@@ -21,6 +21,16 @@ if [ "$bytes" -lt "$DAVIT_LIMIT" ]; then
 printf '${gatheredMark}%s\\n' $bytes; exit
 fi
 { cat "$file" && rm "$file" && cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
+
+/**
+ * Stores what was gathered, and prints what the repository has then: restic takes its time to start. Its input is one
+ * more file, of which Davit says the length: a killed one can't have written all of it.
+ */
+export const completingRun = `cd ${gatheringFolder} || exit
+if [ "$DAVIT_FILE" ]; then
+cat >"$DAVIT_FILE" && [ "$(wc -c <"$DAVIT_FILE")" -eq "$DAVIT_BYTES" ] || exit
+fi
+restic "$@" $DAVIT_BACKUP 2>&1 && restic "$@" ${listing.join(' ')} 2>&1`
 
 /** The first file that is read of a snapshot brings all of them. */
 export const readingRun = `cd ${gatheringFolder} || exit
@@ -36,7 +46,7 @@ export function gatheringRoom() {
     hasRoom: (name: string) =>
       !names.has(name) &&
       names.size < gatheringLimits.count &&
-      bytes + storesFrom(false) <= gatheringLimits.all * MiB,
+      bytes + storesFrom <= gatheringLimits.all * MiB,
     add(name: string, size: number) {
       names.add(name)
       bytes += size

@@ -1,16 +1,17 @@
 import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Failure } from '../../platform/errors.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import type { Messages } from './messages.ts'
 import { KeptContainer } from '../../runtime/backup-containers.ts'
-import { gatheredMark, gatheringRun, gatheringRoom, readingRun } from './gather.ts'
-import { storedName, storesFrom } from './gather.ts'
+import { completingRun, gatheredMark, gatheringRun, gatheringRoom } from './gather.ts'
+import { readingRun, storedName, storesFrom } from './gather.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic } from './run.ts'
 import type { Opened, ResticDeps } from './run.ts'
 import { adoptScript, backup, trialScript } from './scripts.ts'
-import { currentIds, findSnapshot, readSnapshots, summaryOf } from './snapshots.ts'
+import { currentIds, findSnapshot, readSnapshots, snapshotsIn, summaryOf } from './snapshots.ts'
 import type {
   Abortable,
   Snapshot,
@@ -32,6 +33,8 @@ type StoringFile = Storing & {
   from: (stdin: Writable, signal: AbortSignal) => Promise<void>
 }
 
+export type TextFile = { file: string; text: string }
+
 /** What `randomToken` and `Secrets.sign` make. */
 const madeKey = /^([\w-]{43}|[0-9a-f]{64})$/
 
@@ -52,11 +55,12 @@ export function openRestic(deps: ResticDeps, target: Target) {
   /** As read last, while its container is kept and nothing was changed. */
   let known: Snapshots | null = null
 
-  async function snapshots(options: Abortable) {
-    const read = await readSnapshots(opened, options)
+  function remember(read: Snapshots) {
     if (opened.kept) known = read
     return read
   }
+
+  const snapshots = async (options: Abortable) => remember(await readSnapshots(opened, options))
 
   /** Throws a Failure when none is such a one, or it can’t be read. */
   const findBy = async ({ is, signal }: Abortable & { is: (one: StoredSnapshot) => boolean }) =>
@@ -100,20 +104,16 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return summaryOf(await runRestic(opened, { args, stdin: from, ...storing }))
   }
 
-  /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once, unless it is the last. */
-  async function gather({
-    isLast = false,
-    ...storing
-  }: StoringFile & { isLast?: boolean }): Promise<Snapshot | null> {
+  /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once. */
+  async function gather(storing: StoringFile): Promise<Snapshot | null> {
     const name = storedName(storing.file)
-    if (!opened.kept || !(isLast || gathered.hasRoom(name))) return store(storing)
+    if (!opened.kept || !gathered.hasRoom(name)) return store(storing)
     known = null
-    const limit = storesFrom(isLast)
     const result = await runRestic(opened, {
       args: [...backup(storing.tags), '--stdin', '--stdin-filename', name],
       script: gatheringRun,
-      env: { DAVIT_FILE: name, DAVIT_LIMIT: String(limit) },
-      ...{ stdin: storing.from, storesFrom: limit },
+      env: { DAVIT_FILE: name, DAVIT_LIMIT: String(storesFrom) },
+      ...{ stdin: storing.from, storesFrom },
       ...{ progress: storing.progress, signal: storing.signal },
     })
     const line = result.messages.texts.find((text) => text.startsWith(gatheredMark))
@@ -122,13 +122,33 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return null
   }
 
-  /** Stores what was gathered as one snapshot, completely or not at all. Null for nothing. */
-  async function storeGathered(storing: Storing): Promise<Snapshot | null> {
-    if (gathered.names.size === 0) return null
+  /**
+   * Stores what was gathered and one more file as one snapshot, completely or not at all. Null for nothing. Neither tags
+   * nor names have spaces.
+   */
+  async function storeGathered({
+    tags,
+    last,
+    ...storing
+  }: Storing & { last?: TextFile | null }): Promise<Snapshot | null> {
+    const lastName = last ? [storedName(last.file)] : []
+    const names = [...gathered.names, ...lastName]
+    if (names.length === 0) return null
     known = null
-    const args = [...backup(storing.tags), '--force', '--', ...gathered.names]
-    const script = `cd ${gatheringFolder} && restic "$@" 2>&1`
-    return summaryOf(await runRestic(opened, { args, script, ...storing }))
+    const result = await runRestic(opened, {
+      ...{ args: [], script: completingRun, ...storing },
+      env: {
+        DAVIT_BACKUP: [...backup(tags), '--force', '--', ...names].join(' '),
+        DAVIT_FILE: lastName.join(''),
+        DAVIT_BYTES: String(Buffer.byteLength(last?.text ?? '')),
+      },
+      ...(last && {
+        stdin: (to, signal) => pipeline([last.text], to, { signal, end: false }),
+        ...{ isRepeatable: true, storesFrom: Infinity },
+      }),
+    })
+    remember(snapshotsIn(result))
+    return summaryOf(result)
   }
 
   /** Reads a file that was stored. Resolves when all of it was read. */
@@ -181,7 +201,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
 
   /** Oldest first. */
   async function list({ tag, signal }: Abortable & { tag?: string }) {
-    const { snapshots: all } = await snapshots({ signal })
+    const { snapshots: all } = known ?? (await snapshots({ signal }))
     return all.filter(({ tags }) => tag === undefined || tags.includes(tag))
   }
 

@@ -59,6 +59,8 @@ type Command = {
   /** True for one that must end within the time for opening a repository. */
   isQuick?: boolean
   stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
+  /** True when its input can be written a second time. */
+  isRepeatable?: boolean
   /** From so many bytes of input on it stores what it gets, at once by default. */
   storesFrom?: number
   /** Reads what it prints, instead of its messages being read. */
@@ -102,7 +104,7 @@ export async function runRestic(opened: Opened, command: Command): Promise<Resul
     return await inTurn(opened, command)
   } catch (error) {
     const isLocked = error instanceof Failure && error.code === 'target_locked'
-    if (!isLocked || command.stdin) throw error
+    if (!isLocked || (command.stdin && !command.isRepeatable)) throw error
     await removeStaleLocks(opened, command)
     return inTurn(opened, command)
   }

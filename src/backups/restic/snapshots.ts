@@ -17,12 +17,19 @@ export type SnapshotOf = Abortable & { snapshot: string }
 
 export type Snapshots = Awaited<ReturnType<typeof readSnapshots>>
 
+/** A lock would change nothing but the time that it takes, and needs a target that can be written to. */
+export const listing = ['--no-lock', '--json', 'snapshots']
+
 /** Whatever a target makes restic print: ids become its arguments. */
 const isId = /^[0-9a-f]{64}$/
 
 /** Of a whole repository, oldest first. */
 export async function readSnapshots(opened: Opened, { signal }: Abortable) {
-  const { messages } = await runRestic(opened, { args: ['--json', 'snapshots'], signal })
+  return snapshotsIn(await runRestic(opened, { args: listing, signal }))
+}
+
+/** Of a run that printed them. */
+export function snapshotsIn({ messages }: Result) {
   const snapshots = (messages.list as Listed[])
     .filter(({ id, original = id }) => isId.test(id) && isId.test(original))
     .map(({ id, original, time, tags = [], paths }) => ({

@@ -1,8 +1,6 @@
-import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import { changed } from '../read-file.ts'
-import type { Restic, StoredSnapshot } from '../restic/restic.ts'
-import { tagsOf } from '../retention.ts'
+import type { Restic, StoredSnapshot, TextFile } from '../restic/restic.ts'
 import { backupSubjects, volumeHolds } from '../store.ts'
 import type { Backup } from '../store.ts'
 
@@ -58,18 +56,10 @@ function describedAs(backup: Backup) {
   return Buffer.byteLength(text) > maxSize ? null : text
 }
 
-/** Call it before what was gathered is stored. */
-export async function describe(
-  restic: Restic,
-  backup: Backup,
-  { signal }: { signal: AbortSignal },
-) {
+/** The last file of what a backup stores; null for one that no Davit would read. */
+export function descriptionOf(backup: Backup): TextFile | null {
   const text = describedAs({ ...backup, finishedAt: new Date() })
-  if (text === null) return
-  await restic.gather({
-    ...{ file: fileName, tags: tagsOf(backup), isLast: true, signal },
-    from: (to, signal) => pipeline([text], to, { signal, end: false }),
-  })
+  return text === null ? null : { file: fileName, text }
 }
 
 export const hasDescription = ({ paths }: Pick<StoredSnapshot, 'paths'>) =>

@@ -43,7 +43,7 @@ function heldDump() {
   const done = dump(deps, {
     ...target,
     signal: new AbortController().signal,
-    async each({ name, write }) {
+    async each({ name, write }, signal) {
       const to = new Writable({
         highWaterMark: 1,
         async write(_, __, taken) {
@@ -54,7 +54,7 @@ function heldDump() {
           taken()
         },
       })
-      await write(to, new AbortController().signal)
+      await write(to, signal)
       kept.push(name)
     },
   })
@@ -119,21 +119,22 @@ test('a table that someone else keeps locked fails a dump in time', async () => 
 test('a dump whose server is killed, or that is aborted, isn’t kept and leaves nothing running', async () => {
   const { done, kept, held, proceed } = heldDump()
   await held
+  await until(() => kept.length === 2) // they don't wait for it
   await sql(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg_dump'",
   )
   proceed()
   expect(await failing(done)).toBe('dump_away')
-  expect(kept).toEqual(['db-roles.sql'])
+  expect(kept).toEqual(['db-roles.sql', 'db/postgres.dump'])
 
   const mine = new Error('mine')
   const abort = new AbortController()
   const aborted = dump(deps, {
     ...target,
     signal: abort.signal,
-    async each({ write }) {
+    async each({ write }, signal) {
       const to = new Writable({ write: () => abort.abort(mine) })
-      await write(to, abort.signal)
+      await write(to, signal)
     },
   })
   expect(aborted).rejects.toBe(mine)
