@@ -59,7 +59,7 @@ test('all databases, routines, triggers, events, users and rights are in a dump,
     CREATE ROLE sellers; GRANT INSERT ON app.* TO sellers; GRANT sellers TO clerk@'10.%'`)
   const kept = await dumped(deps, from.target)
   const { contents, files } = kept
-  expect([...files.keys()]).toEqual([
+  expect([...files.keys()].toSorted()).toEqual([
     'db-roles.sql',
     'db/app.sql',
     'db/odd%2Fname%3B%20%60x%60%20--..sql',
