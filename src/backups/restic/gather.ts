@@ -1,4 +1,5 @@
-import { gatheringFolder, gatheringLimits, marked, untilComplete } from './run.ts'
+import { gatheringFolder, gatheringLimits } from './run.ts'
+import { marked, untilComplete } from './scripts.ts'
 import { listing } from './snapshots.ts'
 
 /** restic 0.18.0 can’t store a stream as a file in a directory. */

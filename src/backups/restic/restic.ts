@@ -8,9 +8,9 @@ import { completingRun, gatheredMark, gatheringRun, gatheringRoom } from './gath
 import { readingRun, storedName, storesFrom } from './gather.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
-import { gatheringFolder, openingScript, optionsOf, runRestic } from './run.ts'
+import { gatheringFolder, optionsOf, runRestic } from './run.ts'
 import type { Opened, ResticDeps } from './run.ts'
-import { adoptScript, backup, trialScript } from './scripts.ts'
+import { adoptScript, backup, openingScript, trialScript } from './scripts.ts'
 import { currentIds, findSnapshot, readSnapshots, snapshotsIn, summaryOf } from './snapshots.ts'
 import type {
   Abortable,

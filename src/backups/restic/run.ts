@@ -18,8 +18,9 @@ import type { KeptContainer } from '../../runtime/backup-containers.ts'
 import { explain, isFinal } from './explain.ts'
 import { Messages } from './messages.ts'
 import type { Progress } from './messages.ts'
-import { printHostKey, sharers } from './repository.ts'
+import { sharers } from './repository.ts'
 import type { Repository, Target } from './repository.ts'
+import { markedRun, storingRun } from './scripts.ts'
 import { Watch } from './watch.ts'
 
 export type ResticDeps = {
@@ -135,8 +136,10 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
   const { timeouts = usualTimeouts, repository } = opened
   const { stdin, stdout, isQuick = false, storesFrom = 0 } = command
   const messages = new Messages(command.progress)
+  const complete = `/tmp/complete-${crypto.randomUUID()}`
+  const env = { ...command.env, DAVIT_COMPLETE: complete }
   try {
-    const run = await containerFor(opened, command)
+    const run = await containerFor(opened, { ...command, env })
     using watch = new Watch(command.signal, {
       ...(isQuick ? { total: timeouts.open } : { stall: timeouts.stall }),
       late: () => explain(opened, { messages, exitCode: null }),
@@ -156,7 +159,7 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
         async stdin(to, signal, id) {
           await stdin(watch.writing(to), signal)
           watch.written()
-          if (watch.bytes >= storesFrom) await markComplete(opened, id, watch)
+          if (watch.bytes >= storesFrom) await markComplete(opened, id, { complete, signal })
         },
       }),
       stdout: stdout
@@ -277,22 +280,13 @@ export async function optionsOf(
   }
 }
 
-/** The end of its input counts only after this mark: if Davit is killed, what it wrote so far isn't all. */
-const complete = '/tmp/complete'
-export const untilComplete = `until [ -e ${complete} ]; do sleep 1; done; rm ${complete}`
-const storingRun = `{ cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
-
-async function markComplete({ docker }: Opened, id: string, { signal }: Watch) {
+async function markComplete(
+  { docker }: Opened,
+  id: string,
+  { complete, signal }: { complete: string; signal: AbortSignal },
+) {
   const command = ['touch', complete]
   await docker.runInContainer(id, { command, signal }).catch((error) => {
     if (!isStatus(error, 404) && !isStatus(error, 409)) throw error // restic has ended, and says why
   })
 }
-
-/** By the mark, a complete output is told from one that was cut. */
-export const marked = (command: string) =>
-  `${command} || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
-const markedRun = marked('restic "$@"')
-
-/** Prints the host key, too. */
-export const openingScript = `restic "$@" 2>&1; code=$?; ${printHostKey}; exit $code`

@@ -1,5 +1,15 @@
 import { packScript, unpackScript, volumesFolder } from '../../runtime/volume-streams.ts'
-import { marked, untilComplete } from './run.ts'
+import { printHostKey } from './repository.ts'
+
+/** The end of its input counts only after a mark of its own: if Davit is killed, what it wrote so far isn't all. */
+export const untilComplete =
+  'until [ -e "$DAVIT_COMPLETE" ]; do sleep 1; done; rm "$DAVIT_COMPLETE"'
+export const storingRun = `{ cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
+
+/** By the mark, a complete output is told from one that was cut. */
+export const marked = (command: string) =>
+  `${command} || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
+export const markedRun = marked('restic "$@"')
 
 /** Of snapshots, whichever server they are made on. */
 export const host = 'davit'
@@ -56,3 +66,6 @@ id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')
 read=$(restic "$@" dump "$id" /trial)
 [ "$read" = "$DAVIT_TRIAL" ] || { echo 'wrong data returned'; exit 1; }
 restic "$@" forget "$id" >/dev/null`
+
+/** Prints the host key, too. */
+export const openingScript = `restic "$@" 2>&1; code=$?; ${printHostKey}; exit $code`
