@@ -60,8 +60,8 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
   const parts: Part[] = []
   const contents: StoredContents[] = []
-  // nothing is paused for a target that doesn’t respond
-  if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.list({ signal })
+  // nothing is paused for a target that doesn’t respond, or is locked
+  if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.ready({ signal })
   for (const { component, dump } of databases) {
     log.write(`Dumping the database of ${component}.`)
     const each = async (file: DumpFile, signal: AbortSignal) =>

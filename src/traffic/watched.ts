@@ -14,9 +14,13 @@ type Watched = {
   /** That of its share at the edge; null when it gets all requests. */
   slot: number | null
   failed: Map<string, FailedRequests>
-  /** Requests that are counted by the line of another one, since this process counts them. */
-  estimated: number
+  /** Requests that are counted by the line of another one, since this process counts them; and failed ones of them. */
+  estimated: Estimated
 }
+
+export type Estimated = Pick<VersionFigures, 'requests' | 'errors'>
+
+const none: Estimated = { requests: 0, errors: 0 }
 
 /** Whose requests are also counted by version: those to a version that is watched after its switch. */
 export class WatchedTraffic {
@@ -24,7 +28,7 @@ export class WatchedTraffic {
 
   /** From this time on, in milliseconds since 1970. */
   begin(sourceId: string, since: number, slot: number | null = null) {
-    this.#watched.set(sourceId, { since, slot, failed: new Map(), estimated: 0 })
+    this.#watched.set(sourceId, { since, slot, failed: new Map(), estimated: { ...none } })
   }
 
   end(sourceId: string) {
@@ -46,19 +50,20 @@ export class WatchedTraffic {
   add(sourceId: string, { status, method, path: uri, share, requests }: AccessLine) {
     const watched = this.#watched.get(sourceId)
     if (!watched || share?.version === 'before') return
-    watched.estimated += requests - 1
+    const { failed, estimated } = watched
+    estimated.requests += requests - 1
     if (status < 500) return
-    const { failed } = watched
+    estimated.errors += requests - 1
     const path = uri.replace(/\?.*$/s, '').slice(0, max.path)
     const key = `${status} ${method} ${path}`
     const known = failed.get(key)
-    if (known) known.count++
-    else if (failed.size < max.failed) failed.set(key, { status, method, path, count: 1 })
+    if (known) known.count += requests
+    else if (failed.size < max.failed) failed.set(key, { status, method, path, count: requests })
   }
 
   /** Of the requests to the version that is watched, how many have no line of their own. */
-  estimatedOf(sourceId: string) {
-    return this.#watched.get(sourceId)?.estimated ?? 0
+  estimatedOf(sourceId: string): Estimated {
+    return this.#watched.get(sourceId)?.estimated ?? none
   }
 
   /** The most frequent ones first. */

@@ -3,9 +3,10 @@ import { Ends, Failures, verdictOf } from '../../src/deployments/watch/verdict.t
 
 const all = ['crash', 'health', 'errors'] as const
 const figures = (requests: number, errors: number) => ({ requests, errors, p50: null, p95: null })
-const errors = (after: [number, number], before: [number, number], estimated = 0) => {
+type Pair = [number, number]
+const errors = (after: Pair, before: Pair, estimated: Pair = [0, 0]) => {
   const both = { after: figures(...after), before: figures(...before) }
-  return verdictOf(all, { kind: 'errors', ...both, estimated })?.code
+  return verdictOf(all, { kind: 'errors', ...both, estimated: figures(...estimated) })?.code
 }
 
 test('errors count from 20 requests, 5 %, and three times the share before', () => {
@@ -17,8 +18,10 @@ test('errors count from 20 requests, 5 %, and three times the share before', () 
   expect(errors([100, 6], [1000, 20])).toBe(told)
   expect(errors([100, 100], [1000, 400])).toBeUndefined() // it was bad before
   expect(errors([0, 0], [0, 0])).toBeUndefined()
-  expect(errors([35, 5], [0, 0], 16)).toBeUndefined() // 19 have a line
-  expect(errors([50, 5], [0, 0], 30)).toBe(told)
+  expect(errors([35, 5], [0, 0], [16, 0])).toBeUndefined() // 19 have a line
+  expect(errors([50, 5], [0, 0], [30, 0])).toBe(told)
+  expect(errors([35, 11], [0, 0], [10, 10])).toBeUndefined() // one of 25 has a line
+  expect(errors([35, 12], [0, 0], [10, 10])).toBe(told)
 })
 
 test('only what the environment names is a reason', () => {

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
 import { report } from '../../platform/journal.ts'
-import { allEnded } from '../../platform/pause.ts'
 import { fileOf, refuseNewer } from './contents.ts'
 import type { Contents, DatabaseContents } from './contents.ts'
 import type { Engine } from './engine.ts'
@@ -36,10 +35,7 @@ type DumpFile = {
   write: (to: Writable, signal: AbortSignal) => Promise<void>
 }
 
-type Dump = Call & {
-  /** Called for one file after the other. */
-  each: EachFile
-}
+type Dump = Call & { each: EachFile }
 
 /** Called for two files at once at most, one of which is small. */
 type EachFile = (file: DumpFile, signal: AbortSignal) => Promise<void>
@@ -63,32 +59,36 @@ export const dump = (deps: ToolDeps, { each, ...call }: Dump): Promise<Contents>
 async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<Contents> {
   const engine = engineOf(call)
   const { small, ...contents } = await serverOf(deps, call)
-  const dumpRoles = async (signal: AbortSignal) => {
+  const dumpRoles = async ({ signal, heard }: Side) => {
     if (!engine.roles) return
     const script = `{ ${engine.roles.dump}\n} ${marked}`
     const roles: DumpFile = {
       name: contents.roles!.file,
       write: async (to, signal) =>
-        void (await runTool(deps, {
-          ...{ ...call, script, env: engine.env?.() ?? {}, signal, isMarked: true },
-          stdout: (from) => passOn(from, { to, signal }),
-        })),
+        void (await heard(
+          runTool(deps, {
+            ...{ ...call, script, env: engine.env?.() ?? {}, signal, isMarked: true },
+            stdout: (from) => heard(passOn(from, { to, signal })),
+          }),
+        )),
     }
     await each(roles, signal)
   }
-  const dumpOne = async (database: DatabaseContents, signal: AbortSignal) => {
+  const dumpOne = async (database: DatabaseContents, { signal, heard }: Side) => {
     let counted: unknown[] = []
     const file: DumpFile = {
       name: database.file,
       async write(to, signal) {
         const script = `{ ${engine.database.dump}\n} ${marked}`
-        const last = await runTool(deps, {
-          ...{ ...call, script, env: envOf(engine, database), signal },
-          ...{ isMarked: true, maxStderr: maxCounts },
-          async stdout(from) {
-            counted = await splitHead(from, { to, signal })
-          },
-        })
+        const last = await heard(
+          runTool(deps, {
+            ...{ ...call, script, env: envOf(engine, database), signal },
+            ...{ isMarked: true, maxStderr: maxCounts },
+            async stdout(from) {
+              counted = await heard(splitHead(from, { to, signal }))
+            },
+          }),
+        )
         counted.push(
           ...last.split('\n').flatMap((line) => (isCount(line) ? [JSON.parse(line)] : [])),
         )
@@ -98,28 +98,44 @@ async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<
     return { ...database, ...engine.toDatabase(counted) }
   }
   const dumped = new Map<string, DatabaseContents>()
-  const dumpThose = async (isSmall: boolean, signal: AbortSignal) => {
+  const dumpThose = async (isSmall: boolean, side: Side) => {
     for (const one of contents.databases)
-      if (small.has(one.name) === isSmall) dumped.set(one.name, await dumpOne(one, signal))
+      if (small.has(one.name) === isSmall) dumped.set(one.name, await dumpOne(one, side))
   }
   await sideBySide(call.signal, [
-    (signal) => dumpThose(false, signal),
-    (signal) => dumpRoles(signal).then(() => dumpThose(true, signal)),
+    (side) => dumpThose(false, side),
+    (side) => dumpRoles(side).then(() => dumpThose(true, side)),
   ])
   const databases = contents.databases.map(({ name }) => dumped.get(name)!)
   return { ...contents, databases }
 }
 
-/** Ends all when one fails, and throws why. */
-async function sideBySide(
-  outer: AbortSignal,
-  works: ((signal: AbortSignal) => Promise<unknown>)[],
-) {
+type Side = {
+  signal: AbortSignal
+  /** Passes on a promise, and whether it is rejected: its container ends then, which the other side works in, too. */
+  heard: <T>(work: Promise<T>) => Promise<T>
+}
+
+/** Ends all when one fails, and throws what the first one failed with. */
+async function sideBySide(outer: AbortSignal, works: ((side: Side) => Promise<unknown>)[]) {
   const stop = new AbortController()
   const signal = AbortSignal.any([outer, stop.signal])
-  const ended = (error: unknown) => stop.abort(error)
-  await allEnded(works.map((work) => work(signal).catch(ended)))
-  signal.throwIfAborted()
+  let first: number | undefined
+  const ended = await Promise.allSettled(
+    works.map((work, index) => {
+      const heard: Side['heard'] = (work) =>
+        work.catch((error) => {
+          first ??= index
+          throw error
+        })
+      return heard(work({ signal, heard })).catch((error) => {
+        stop.abort(error)
+        throw error
+      })
+    }),
+  )
+  outer.throwIfAborted()
+  if (first !== undefined) await Promise.reject((ended[first] as PromiseRejectedResult).reason)
 }
 
 /** What a server has now. It reads all of its rows. */

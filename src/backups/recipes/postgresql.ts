@@ -5,12 +5,19 @@ const [loading, replaced] = ['davit_restoring', 'davit_replaced']
 
 const psql = 'psql -XAtqw -v ON_ERROR_STOP=1'
 
+/** No limit of the user or the database ends a long dump. */
+const unlimited = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
+  ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') \\g /dev/null
+\\set lock \`printf %s "$DAVIT_LOCK_MS"\`
+SET lock_timeout = :lock;`
+
 /** Bytes of an empty database and a little more. */
 const small = 12 * 2 ** 20
 
 /** Prints the version, all databases and all roles. */
 const cluster = `
 PGDATABASE=$DAVIT_MAINTENANCE ${psql} <<'END'
+${unlimited}
 SELECT jsonb_build_object('version', split_part(current_setting('server_version'), ' ', 1));
 SELECT jsonb_build_object('database', datname, 'isSmall',
   CASE WHEN has_database_privilege(oid, 'CONNECT') THEN pg_database_size(oid) < ${small} END) FROM pg_database
@@ -65,12 +72,6 @@ SELECT jsonb_build_object(
 SELECT format('SELECT jsonb_build_array(%L, count(*)) FROM ONLY %I.%I',
   n.nspname || '.' || c.relname, n.nspname, c.relname) ${tables} ORDER BY n.nspname, c.relname \\gexec
 SELECT jsonb_build_array('large objects', count(*)) FROM pg_largeobject_metadata HAVING count(*) > 0;`
-
-/** No limit of the user or the database ends a long dump. */
-const unlimited = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
-  ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout') \\g /dev/null
-\\set lock \`printf %s "$DAVIT_LOCK_MS"\`
-SET lock_timeout = :lock;`
 
 const count = `PGDATABASE=$DAVIT_DATABASE ${psql} <<'END'
 ${unlimited}

@@ -41,16 +41,20 @@ ${marked('cat "$DAVIT_SNAPSHOT/$DAVIT_FILE"')}`
 /** What was gathered for one snapshot. */
 export function gatheringRoom() {
   const names = new Set<string>()
+  const taken = new Set<string>()
   let bytes = 0
   return {
     names: names as ReadonlySet<string>,
-    hasRoom: (name: string) =>
-      !names.has(name) &&
-      names.size < gatheringLimits.count &&
-      bytes + storesFrom <= gatheringLimits.all * MiB,
-    add(name: string, size: number) {
-      names.add(name)
-      bytes += size
+    /** Null without room for one more, or for one of that name. Else call the result with its size, or null for a large one. */
+    take(name: string) {
+      const isFull = bytes + storesFrom > gatheringLimits.all * MiB
+      if (taken.has(name) || taken.size >= gatheringLimits.count || isFull) return null
+      taken.add(name)
+      bytes += storesFrom
+      return (size: number | null) => {
+        bytes += (size ?? 0) - storesFrom
+        if (size !== null) names.add(name)
+      }
     },
   }
 }

@@ -146,9 +146,10 @@ const sshCommand = `sh -c 'ssh -F ${files.config} ${alias} -s sftp || { sleep 1;
 
 const sshSetup = `
 (umask 077
-printf '%s\\n' "$DAVIT_SSH_CONFIG" >${files.config}
-printf '%s\\n' "$DAVIT_SSH_KEY" >${files.key}
-printf '%s\\n' "$DAVIT_SSH_HOST_KEY" >${files.known})
+put() { printf '%s\\n' "$2" >"$1.$$" && mv "$1.$$" "$1"; } # another run may be reading it
+put ${files.config} "$DAVIT_SSH_CONFIG"
+put ${files.key} "$DAVIT_SSH_KEY"
+put ${files.known} "$DAVIT_SSH_HOST_KEY")
 unset DAVIT_SSH_KEY`
 
 /** Prints the key that a host showed when it was first contacted. */

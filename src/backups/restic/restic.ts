@@ -107,7 +107,8 @@ export function openRestic(deps: ResticDeps, target: Target) {
   /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once. */
   async function gather(storing: StoringFile): Promise<Snapshot | null> {
     const name = storedName(storing.file)
-    if (!opened.kept || !gathered.hasRoom(name)) return store(storing)
+    const settle = opened.kept ? gathered.take(name) : null
+    if (!settle) return store(storing)
     known = null
     const result = await runRestic(opened, {
       args: [...backup(storing.tags), '--stdin', '--stdin-filename', name],
@@ -117,9 +118,8 @@ export function openRestic(deps: ResticDeps, target: Target) {
       ...{ progress: storing.progress, signal: storing.signal },
     })
     const line = result.messages.texts.find((text) => text.startsWith(gatheredMark))
-    if (line === undefined) return summaryOf(result)
-    gathered.add(name, Number(line.slice(gatheredMark.length)))
-    return null
+    settle(line === undefined ? null : Number(line.slice(gatheredMark.length)))
+    return line === undefined ? summaryOf(result) : null
   }
 
   /**

@@ -105,8 +105,9 @@ export async function runRestic(opened: Opened, command: Command): Promise<Resul
     return await inTurn(opened, command)
   } catch (error) {
     const isLocked = error instanceof Failure && error.code === 'target_locked'
-    if (!isLocked || (command.stdin && !command.isRepeatable)) throw error
-    await removeStaleLocks(opened, command)
+    if (!isLocked) throw error
+    await removeStaleLocks(opened, command) // for the next backup, if not for this one
+    if (command.stdin && !command.isRepeatable) throw error
     return inTurn(opened, command)
   }
 }

@@ -1,5 +1,6 @@
 import type { RollbackReason, VersionFigures, WatchVerdict } from '../../db/schema.ts'
 import type { EngineEvent } from '../../docker/index.ts'
+import type { Estimated } from '../../traffic/watched.ts'
 import { counted } from '../../web/units.ts'
 
 /** Failed health checks in a row that count. */
@@ -7,7 +8,7 @@ const maxFailures = 3
 
 /**
  * Requests from which a share of errors counts, that share, and how many times the share before. Each of these
- * requests has a line: failed ones all have one, so a share of few lines would say too much of them.
+ * requests has a line, and so has each of the errors: what one line stands for is a guess about an app with few of many.
  */
 const errorRule = { requests: 20, share: 0.05, times: 3 }
 
@@ -49,7 +50,7 @@ export class Failures {
 export type Observation =
   | { kind: 'crash'; name: string; ended: Ended; memoryMb: number }
   | { kind: 'health'; name: string }
-  | { kind: 'errors'; after: VersionFigures; before: VersionFigures; estimated: number }
+  | { kind: 'errors'; after: VersionFigures; before: VersionFigures; estimated: Estimated }
 
 type ObservationOf<Kind> = Extract<Observation, { kind: Kind }>
 
@@ -83,8 +84,12 @@ const unhealthy = ({ name }: ObservationOf<'health'>) => ({
 })
 
 function hasErrors({ after, before, estimated }: ObservationOf<'errors'>) {
-  const share = shareOf(after)
-  const isHigh = after.requests - estimated >= errorRule.requests && share >= errorRule.share
+  const share = shareOf({
+    requests: after.requests - estimated.errors,
+    errors: after.errors - estimated.errors,
+  })
+  const lines = after.requests - estimated.requests
+  const isHigh = lines >= errorRule.requests && share >= errorRule.share
   return isHigh && share >= errorRule.times * shareOf(before)
 }
 
@@ -94,6 +99,6 @@ const failed = ({ after, before }: ObservationOf<'errors'>) => ({
   hint: 'Fix what the failed requests and its last lines report, then deploy again.',
 })
 
-const shareOf = ({ requests, errors }: VersionFigures) => (requests > 0 ? errors / requests : 0)
+const shareOf = ({ requests, errors }: Estimated) => (requests > 0 ? errors / requests : 0)
 
 const percentOf = (figures: VersionFigures) => `${Number((shareOf(figures) * 100).toFixed(1))} %`

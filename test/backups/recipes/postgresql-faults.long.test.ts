@@ -141,6 +141,34 @@ test('a dump whose server is killed, or that is aborted, isn’t kept and leaves
   await failing(aborted)
 })
 
+test.each(['db-roles.sql', 'db/app.dump'])(
+  'when %s can’t be stored, that is the reason, and not what it does to the other one',
+  async (refused) => {
+    const full = new Error('full')
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const dumping = dump(deps, {
+      ...target,
+      signal: new AbortController().signal,
+      async each({ name, write }, signal) {
+        const [mine, other] = name === refused ? both : both.toReversed()
+        const to = new Writable({
+          highWaterMark: 1,
+          async write(_, __, taken) {
+            mine!.resolve()
+            await other!.promise
+            if (name === refused) return taken(full)
+            // as a stream whose process is ended
+            signal.addEventListener('abort', () => taken(signal.reason))
+          },
+        })
+        await write(to, signal)
+      },
+    })
+    expect(dumping).rejects.toBe(full)
+    await failing(dumping)
+  },
+)
+
 test('a wrong password and a server that is stopped are told apart', async () => {
   const source = { ...target.source, env: { ...target.source.env, PGPASSWORD: 'old' } }
   expect(await failing(dumped(deps, { ...target, source }))).toBe('dump_login')
