@@ -141,33 +141,28 @@ test('a dump whose server is killed, or that is aborted, isn’t kept and leaves
   await failing(aborted)
 })
 
-test.each(['db-roles.sql', 'db/app.dump'])(
-  'when %s can’t be stored, that is the reason, and not what it does to the other one',
-  async (refused) => {
-    const full = new Error('full')
-    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const dumping = dump(deps, {
-      ...target,
-      signal: new AbortController().signal,
-      async each({ name, write }, signal) {
-        const [mine, other] = name === refused ? both : both.toReversed()
-        const to = new Writable({
-          highWaterMark: 1,
-          async write(_, __, taken) {
-            mine!.resolve()
-            await other!.promise
-            if (name === refused) return taken(full)
-            // as a stream whose process is ended
-            signal.addEventListener('abort', () => taken(signal.reason))
-          },
-        })
-        await write(to, signal)
-      },
-    })
-    expect(dumping).rejects.toBe(full)
-    await failing(dumping)
-  },
-)
+test('what a dump failed with is the reason, and not what its end does to the other one', async () => {
+  const full = new Error('full')
+  const [failed, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const dumping = dump(deps, {
+    ...target,
+    signal: new AbortController().signal,
+    async each({ name, write }, signal) {
+      if (name === 'db/app.dump') {
+        await failed.promise
+        ended.resolve()
+        throw new Error('its container was removed')
+      }
+      const to = new Writable({ write: (_, __, taken) => taken(full) })
+      const error = await write(to, signal).catch((error) => error)
+      failed.resolve()
+      await ended.promise
+      throw error
+    },
+  })
+  expect(dumping).rejects.toBe(full)
+  await failing(dumping)
+})
 
 test('a wrong password and a server that is stopped are told apart', async () => {
   const source = { ...target.source, env: { ...target.source.env, PGPASSWORD: 'old' } }
