@@ -13,18 +13,23 @@ const restic = s.open(target)
 beforeAll(() => restic.tryOut({ signal }).then(() => {}))
 
 const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
+/** A container of restic without Davit. */
+const resticAt = ({ path, password }: Target) => ({
+  name: `test-${crypto.randomUUID()}`,
+  image: s.config.resticImage,
+  labels: { 'davit.instance': s.instanceId },
+  network: 'none',
+  env: { RESTIC_REPOSITORY: '/target', RESTIC_PASSWORD: password, HOME: '/tmp' },
+  granted: { binds: [{ source: path!, path: '/target', readOnly: false }] },
+  ...{ cpus: 1, memoryBytes: 512 * 2 ** 20, pidsLimit: 64 },
+})
+
 /** What restic prints without Davit. */
-async function byHand({ path, password }: Target, ...args: string[]) {
+async function byHand(target: Target, ...args: string[]) {
   let text = ''
   await s.docker.runPiped({
-    name: `test-${crypto.randomUUID()}`,
-    image: s.config.resticImage,
-    labels: { 'davit.instance': s.instanceId },
-    network: 'none',
+    ...resticAt(target),
     entrypoint: ['restic', ...args],
-    env: { RESTIC_REPOSITORY: '/target', RESTIC_PASSWORD: password, HOME: '/tmp' },
-    granted: { binds: [{ source: path!, path: '/target', readOnly: false }] },
-    ...{ cpus: 1, memoryBytes: 512 * 2 ** 20, pidsLimit: 64 },
     stdout: async (from) => void (text = (await collect(from)).toString()),
   })
   return text
@@ -124,6 +129,22 @@ test('an image of restic that can’t be pulled is told before anything is read'
   const stored = s.open({ path }, { config }).store({ file, tags: [], from: isRead, signal })
   expect(await stored.then(String, (error) => error.code)).toBe('registry_unreachable')
   expect(isRead).not.toHaveBeenCalled()
+})
+
+test('a lock that a killed clean-up left fails the next stream, and not the one after it', async () => {
+  const locked = s.target({ path: s.folder() })
+  const one = s.open(locked)
+  await one.prepare({ signal })
+  await s.docker.runPiped({
+    ...resticAt(locked),
+    hostname: `davit-${s.instanceId.slice(-12)}`,
+    entrypoint: ['sh', '-c'],
+    command: ['restic check & until [ "$(ls /target/locks)" ]; do :; done; kill -9 $!'],
+  })
+  expect(readdirSync(`${locked.path}/locks`)).toHaveLength(1)
+  const store = () => one.store({ file, tags: [], from: write(bytes), signal })
+  expect(await store().then(String, (error) => error.code)).toBe('target_locked')
+  expect((await store()).bytes).toBe(bytes.length)
 })
 
 test('a large file alone leaves nothing to gather, unless it must come last', async () => {
