@@ -1,50 +1,38 @@
 import type { Server } from 'bun'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fillLabels } from './addresses/labels.ts'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
-import { keepEvents } from './audit/retention.ts'
 import { listRestored, listToLoad } from './db/restored.ts'
 import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
 import { releaseAll } from './backups/hold.ts'
-import { keepPlans } from './backups/start.ts'
 import { originOf } from './config.ts'
 import type { Config } from './config.ts'
-import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { recoverTerminals } from './containers/terminal/recover.ts'
 import { watchContainers } from './containers/crash-loop.ts'
-import { sampleUsage } from './containers/usage/sampler.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
 import { lockDataDir } from './db/instance-lock.ts'
 import { closeCleanly, persistWal, markInUse, refuseLostWal } from './db/wal-guard.ts'
 import type { Deps } from './assemble.ts'
-import { keepLogs } from './logs/retention.ts'
 import { recover } from './deployments/recover.ts'
 import { apps } from './deployments/observe.ts'
 import { writeFileAtomically } from './platform/atomic-write.ts'
 import { lazyApp } from './front.ts'
 import { appJobs } from './environments/app-steps.ts'
 import { jobKinds } from './jobs/store.ts'
-import { keepNotices } from './notifications/retention.ts'
 import { retryWhileEngineDown, waitForEngine } from './docker/retry-while-engine-down.ts'
 import { Failure } from './platform/errors.ts'
-import { journal } from './platform/journal.ts'
+import { journal, reported } from './platform/journal.ts'
 import { removeBackupContainers } from './runtime/backup-containers.ts'
-import { watchEdge } from './runtime/edge-container.ts'
 import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
-import { keepFreezes } from './deployments/keep-freezes.ts'
-import { keepPlanned } from './deployments/planned.ts'
-import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
 import { serviceJobs } from './services/state.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
-import { keepTraffic } from './traffic/collect.ts'
 import { webSockets } from './web/web-socket.ts'
 import type { Peer } from './web/web-socket.ts'
 import { startWatchdog } from './platform/watchdog.ts'
@@ -54,9 +42,6 @@ const shutdownLimit = 20_000
 
 /** Milliseconds after which everything that only runs at the start has run. */
 const startTime = 2000
-
-/** Milliseconds between the starts of two background tasks. */
-const pause = 50
 
 const databases = ['davit.db', 'logs.db']
 
@@ -99,31 +84,9 @@ export async function serve(config: Config) {
   ].map(reported)
   announce(deps, server.url)
   startWatchdog(process.env)
-  const upkeep = startInTurn(stop.signal, [
-    (signal) => deps.edge.run({ signal }),
-    (signal) => watchEdge(deps, { signal }),
-    (signal) => sampleUsage(deps, { signal }),
-    async (signal) => (await import('./servers/swarm.ts')).endLeftSwarm(deps, { signal }),
-    (signal) => deps.server.run(deps.scheduler, { signal }),
-    (signal) => deps.serverEngines.keepMeasured(deps.scheduler, { signal }),
-    (signal) => deps.certificates.run({ signal }),
-    (signal) => reserve.keep(deps.scheduler, { signal }),
-    (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
-    (signal) => keepSchedule(deps, { signal }),
-    (signal) => keepSchedules(deps, { signal }),
-    (signal) => keepPlans(deps, { signal }),
-    (signal) => keepPlanned(deps, { signal }),
-    (signal) => keepFreezes(deps, { signal }),
-    (signal) => deps.drains.run({ signal }),
-    (signal) => deps.outbox.run({ signal }),
-    (signal) => keepEvents(deps, { signal }),
-    (signal) => keepNotices(deps, { signal }),
-    (signal) => keepLogs(deps, { signal }),
-    (signal) => keepTraffic(deps, { signal }),
-    (signal) => deps.checks.run({ signal }),
-    (signal) => deps.releases.run(deps.scheduler, { signal }),
-    (signal) => deps.images.run(deps.scheduler, { signal }),
-  ])
+  const upkeep = reported(
+    import('./upkeep.ts').then(({ keepUp }) => keepUp(deps, reserve, { signal: stop.signal })),
+  )
   setTimeout(() => Bun.gc(true), startTime).unref() // otherwise an idle server keeps this memory for minutes
 
   const signal = await signalled
@@ -144,22 +107,6 @@ export async function serve(config: Config) {
   hold.close()
   journal.info('stopped')
 }
-
-type Start = (signal: AbortSignal) => Promise<void>
-
-/** Starts background tasks one by one, so that requests are answered in between. */
-async function startInTurn(signal: AbortSignal, starts: Start[]) {
-  const started: Promise<void>[] = []
-  for (const start of starts) {
-    await sleep(pause)
-    if (signal.aborted) break
-    started.push(reported(start(signal)))
-  }
-  await Promise.all(started)
-}
-
-const reported = (work: Promise<void>) =>
-  work.catch((error) => journal.error('background work failed', error))
 
 /** Resumes the last process's work, and syncs the database with the engine until the signal aborts. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {

@@ -46,5 +46,5 @@ test('a start loads no more code than it did', () => {
   expect(
     kilobytes,
     `the largest are ${largest.map(([path]) => path).join(', ')}`,
-  ).toBeLessThanOrEqual(900)
+  ).toBeLessThanOrEqual(870)
 })

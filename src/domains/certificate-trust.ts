@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto'
-import { rootCertificates } from 'node:tls'
 
 /** An objection of browsers against a certificate that other clients may accept. */
 export type Doubt = {
@@ -120,8 +119,9 @@ export const rootsOf = (pems: readonly string[]): Roots =>
     ({ subject }) => subject,
   )
 
-/** Mozilla's roots, read with the first certificate. */
-const browserRoots = () => (mozilla ??= rootsOf(rootCertificates))
+/** Mozilla's roots, read with the first certificate: importing the module by name would read them at the start. */
+const browserRoots = () =>
+  (mozilla ??= rootsOf((require('node:tls') as typeof import('node:tls')).rootCertificates))
 let mozilla: Roots | null = null
 
 /** A root itself, or another certificate of its key, counts as issued by it. */

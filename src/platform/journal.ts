@@ -32,6 +32,10 @@ export function report(what: string, error: unknown, fields: Fields = {}) {
   else journal.error(what, error, fields)
 }
 
+/** Background work that no one waits for: its failure is logged, and stops nothing else. */
+export const reported = (work: Promise<void>) =>
+  work.catch((error) => journal.error('background work failed', error))
+
 /** Only logs it if the outage was logged. */
 export function reportEngineBack() {
   if (isOutage) journal.info('Docker can be reached again')
