@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import { deletePlanned, getPlanned } from '../environments/planned-store.ts'
 import type { Planned } from '../environments/planned-store.ts'
@@ -28,6 +29,20 @@ import type { PlanDeps } from './planned.ts'
 import { planForm } from './trigger-forms.ts'
 
 const path = '/projects/:id/envs/:envId/planned'
+
+/** The scope a token needs to deploy other code than the project's: the same as for changing the project. */
+const toRepoint = { method: 'PUT', path: '/projects/:id' }
+
+/** Other code would get the environment's secrets. */
+export function refuseOtherCode(
+  c: Context,
+  project: Project,
+  { repositoryUrl }: { repositoryUrl?: string | null | undefined },
+) {
+  const { token } = (c as Context<Env>).var
+  if (token && repositoryUrl && repositoryUrl !== project.repositoryUrl)
+    refuseUngiven(token, toRepoint)
+}
 
 export function planner(deps: PlanDeps) {
   const audit = auditor(deps.db)
@@ -63,6 +78,7 @@ export const plannedRoutes = (deps: PlanDeps & { config: Config }) => {
     .get(path, (c) => show(c, ask(c, emptyDraft)))
     .post(path, ownProject(deps), input(form, ask), (c) => {
       const { project, environment } = own(c)
+      refuseOtherCode(c, project, c.var.input)
       return plan(c, project, { ...c.var.input, environmentId: environment.id })
     })
     .delete(path, ownProject(deps), (c) => {

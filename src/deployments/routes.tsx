@@ -1,6 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { Context } from 'hono'
-import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import { hasShare } from '../db/watch-schema.ts'
 import type { Config } from '../config.ts'
@@ -45,7 +44,7 @@ import { followGroups, logView } from './log-view.tsx'
 import type { LogViewDeps } from './log-view.tsx'
 import { getOrigin, listEnvironmentStates, listKept } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
-import { planner } from './planned-routes.tsx'
+import { planner, refuseOtherCode } from './planned-routes.tsx'
 import { previewRollback } from './preview.ts'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import { refsPath } from './ref-routes.tsx'
@@ -67,9 +66,6 @@ import type { Watches } from './watch/watches.ts'
 type TriggerRequest = ReturnType<typeof triggerForm>['_output']
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'
-
-/** The scope a token needs to deploy other code than the project's: the same as for changing the project. */
-const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
 export const deploymentRoutes = (
   deps: TriggerDeps &
@@ -229,9 +225,7 @@ export const deploymentRoutes = (
   async function start(c: Context, asked: TriggerRequest) {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
-    const { token } = (c as Context<Env>).var
-    if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
-      refuseUngiven(token, toRepoint) // other code would get the environment's secrets
+    refuseOtherCode(c, project, asked)
     const undecided =
       clientOf(c) === 'program' || asked.strategy === 'share'
         ? null
@@ -241,7 +235,7 @@ export const deploymentRoutes = (
     refuseShare(deps, { project, ...asked })
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
-    const trigger = token ? 'api' : 'manual'
+    const trigger = (c as Context<Env>).var.token ? 'api' : 'manual'
     const { at, zone, strategy, percent, sticky, ...version } = asked
     if (at) {
       const { reuseImage: _, ...planned } = version

@@ -4,6 +4,7 @@ import { auditEvents } from '../../src/db/schema.ts'
 import { readMoment } from '../../src/web/moment.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { TestClock } from '../support/clock.ts'
+import { senderOf } from '../support/token.ts'
 import { anApp, aProject, finished, logOf } from './apps.ts'
 
 const start = '2026-11-27T10:00:00Z'
@@ -153,4 +154,15 @@ test('the dialog keeps what was typed when a time is refused', async () => {
   const made = await s.ada.form(path, { at: '2026-11-28T10:00', zone: 'Asia/Tokyo' })
   expect(made.status).toBe(303)
   expect((await s.planned()).at).toBe('2026-11-28T01:00:00.000Z')
+})
+
+test('a token that may deploy can’t plan another repository, whose code would get the secrets', async () => {
+  const { t, ada, environment, deployments, planned } = await setUp()
+  const other = { at: '2026-11-27T12:00:00Z', repositoryUrl: 'https://git.example.com/evil/app' }
+  for (const path of [`${environment}/planned`, deployments]) {
+    const status = await senderOf(t, ada, 'deploy')(path, other)
+    expect([path, status, await planned()]).toEqual([path, 403, null])
+    expect([path, await senderOf(t, ada, 'write')(path, other)]).toEqual([path, 201])
+    await ada.delete(`${environment}/planned`)
+  }
 })
