@@ -148,8 +148,8 @@ async function planned(
 /** Gives all requests to the version that has a share of them. */
 export const promote: Command = async (args, env) => {
   const asked = readArguments(args, {
-    usage: `davit promote ${targetUsage}`,
-    options: targetOptions,
+    usage: `davit promote [--note TEXT] ${targetUsage}`,
+    options: { ...targetOptions, note: { type: 'string' } },
   })
   const { server, project, environment } = await findApp(asked, env)
   const shared = (await newest(server, environment)).find(hasShare)
@@ -158,7 +158,9 @@ export const promote: Command = async (args, env) => {
       'conflict',
       `No version of ${project.name} ${environment.name} has a share of the requests.`,
     )
-  const promoted = await server.post<Deployment>(`${pathOf(shared)}/promote`)
+  const promoted = await server.post<Deployment>(`${pathOf(shared)}/promote`, {
+    note: asked.note,
+  })
   return answer(asked.json, promoted, `Deployment #${shared.number} gets all requests.`)
 }
 

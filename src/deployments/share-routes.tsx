@@ -1,6 +1,8 @@
 import type { Context } from 'hono'
+import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { hasShare } from '../db/watch-schema.ts'
+import { getFreeze } from '../environments/freeze-store.ts'
 import { followedInWords } from '../environments/followed.ts'
 import { findEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -8,19 +10,22 @@ import { environmentPath } from '../environments/paths.ts'
 import type { Masks } from '../logs/masks.ts'
 import { AppError } from '../platform/errors.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { ownKey } from '../projects/own-project.ts'
+import { ownKey, ownProject } from '../projects/own-project.ts'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { moveOn, show } from '../web/respond.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
 import { userOf } from '../web/user-of.ts'
+import { askingForNote, checkFreeze } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import { refuseShare } from './share.ts'
 import { shareForm } from './share-fields.ts'
+import { freezeNoteForm } from './trigger-forms.ts'
 import { findDeployment } from './store.ts'
 import { withMaskedWatch } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
@@ -43,18 +48,15 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
         json: () => ({ refused }),
       })
     })
-    .post('/projects/:id/deployments/:deploymentId/promote', async (c) => {
-      const { deployment, object, ...of } = own(c)
-      if (!hasShare(deployment))
-        throw new AppError('conflict', 'This deployment has no share of the requests.')
-      await watches.promote(deployment, userOf(c).email)
-      const now = of.now()
-      if (now.status !== 'running' || hasShare(now))
-        throw new AppError('conflict', 'All requests have just gone back to the version before.')
-      audit(c, 'deployment.share_promoted', { object })
-      const said = `Deployment #${deployment.number} gets all requests.`
-      return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })
-    })
+    .post(
+      '/projects/:id/deployments/:deploymentId/promote',
+      ownProject(deps),
+      input(freezeNoteForm),
+      (c) => {
+        const sent = c.var.input
+        return askingForNote(c, { action: c.req.path, sent }, () => promote(c, sent))
+      },
+    )
     .post('/projects/:id/deployments/:deploymentId/keep', async (c) => {
       const { deployment, object, now } = own(c)
       if (hasShare(deployment))
@@ -67,11 +69,36 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
       return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(kept) })
     })
 
+  async function promote(c: Context, { note }: z.output<typeof freezeNoteForm>) {
+    const { project, deployment, object, ...of } = own(c)
+    if (!hasShare(deployment))
+      throw new AppError('conflict', 'This deployment has no share of the requests.')
+    const { environmentId } = deployment
+    checkFreeze(c, db, { project, environmentId, note })
+    const freeze = getFreeze(db, environmentId)
+    await watches.promote(deployment, userOf(c).email)
+    const now = of.now()
+    if (now.status !== 'running' || hasShare(now))
+      throw new AppError('conflict', 'All requests have just gone back to the version before.')
+    audit(c, 'deployment.share_promoted', {
+      object,
+      details: freeze && note ? { freeze: freeze.reason, note } : {},
+    })
+    const said = `Deployment #${deployment.number} gets all requests.`
+    return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })
+  }
+
   function own(c: Context) {
-    const { id: projectId, name } = findProject(db, ownKey(c))
+    const project = findProject(db, ownKey(c))
+    const { id: projectId, name } = project
     const now = () => findDeployment(db, { id: c.req.param('deploymentId')!, projectId })
     const deployment = now()
-    return { deployment, now, object: { kind: 'deployment' as const, id: deployment.id, name } }
+    return {
+      project,
+      deployment,
+      now,
+      object: { kind: 'deployment' as const, id: deployment.id, name },
+    }
   }
 }
 

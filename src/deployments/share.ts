@@ -1,13 +1,13 @@
 import type { Db } from '../db/index.ts'
-import { hasShare } from '../db/watch-schema.ts'
-import { whyNoShare } from '../environments/share.ts'
+import { refuseShared, whyNoShare } from '../environments/share.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { ShareRequest } from './share-fields.ts'
-import { getCurrent, getStatus } from './store.ts'
+import { getStatus } from './store.ts'
 import type { Deployment } from './store.ts'
 import { chooseEnvironment } from './trigger.ts'
 import type { Watches } from './watch/watches.ts'
+import { getUnendedShare } from './waiting-store.ts'
 import { listFreeSlots, sharesFull } from './watch/store.ts'
 
 /** Takes a share back. Throws when that isn't possible any more. */
@@ -36,11 +36,12 @@ export function refuseShare(
   const refused = whyNoShare(deps, { project, environment })
   if (refused?.isState) throw new AppError('conflict', `A share of the requests ${refused.reason}`)
   if (refused) throw invalidField('strategy', refused.reason)
-  const current = getCurrent(db, environment.id)
-  if (current && hasShare(current))
+  refuseShared(db, environment)
+  const begun = getUnendedShare(db, environment.id)
+  if (begun)
     throw new AppError(
       'conflict',
-      `#${current.number} of ${environment.name} has a share of the requests already. Promote or cancel it first.`,
+      `#${begun.number} of ${environment.name} is about to get a share of the requests. Cancel it, or wait until it has one and decide about that.`,
     )
   if (listFreeSlots(db).length === 0) throw new AppError('conflict', sharesFull)
 }

@@ -15,6 +15,8 @@ export const commitHash = line('a commit', { max: 64 })
 export const note = () =>
   field(line('a note', { max: 300 }), { label: 'Why it can’t wait' }).nullish()
 
+export const freezeNoteForm = z.object({ note: note() })
+
 /** What a pipeline sends. */
 export const hookForm = z.object({
   environmentId: line('the id of an environment', { max: 100 }),

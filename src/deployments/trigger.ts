@@ -10,6 +10,7 @@ import { countReplicas } from '../environments/processes.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
 import type { Freeze } from '../environments/freeze-store.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
+import { refuseShared } from '../environments/share.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { listLinks } from '../links/store.ts'
@@ -201,7 +202,8 @@ export async function refuseWithoutRoom(
 }
 
 /** Finds the live deployment, to deploy it again. Throws when there is none, or it is being replaced. */
-function findReusable(db: Db, { id, name }: Environment) {
+function findReusable(db: Db, environment: Environment) {
+  const { id, name } = environment
   const current = getCurrent(db, id)
   if (!current)
     throw new AppError(
@@ -213,6 +215,7 @@ function findReusable(db: Db, { id, name }: Environment) {
       'conflict',
       `A deployment to ${name} is running. Wait until it has ended, then apply the remaining changes.`,
     )
+  refuseShared(db, environment)
   if (!current.image) throw imageGone(name)
   return current
 }

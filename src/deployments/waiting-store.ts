@@ -13,6 +13,7 @@ import {
   or,
 } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
+import { getRow } from '../db/queries.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import type { MetFreeze } from '../db/schema.ts'
 import type { Freeze } from '../environments/freeze-store.ts'
@@ -29,6 +30,7 @@ import {
   logOf,
   moveDeployment,
   queuedStatuses,
+  unended,
   updateDeployment,
 } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -252,3 +254,15 @@ function forgetNeverBegun(db: Db, environmentId: string) {
     .returning({ id: deployments.id })
     .all()
 }
+
+/** One that is queued or being built, and is to get a share of the requests. */
+export const getUnendedShare = (db: Db, environmentId: string) =>
+  getRow(
+    db,
+    deployments,
+    and(
+      eq(deployments.environmentId, environmentId),
+      inArray(deployments.status, unended),
+      isNotNull(deployments.share),
+    ),
+  )

@@ -1,6 +1,8 @@
 import type { Db } from '../db/index.ts'
 import type { UnwatchedReason } from '../db/schema.ts'
+import { hasShare } from '../db/watch-schema.ts'
 import type { Edge } from '../edge/edge.ts'
+import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { hasPort, web } from './processes.ts'
@@ -24,6 +26,22 @@ export function whyAlone(
   if (portSet) return 'own-port'
   if (getCurrent(db, id)?.status !== 'running') return 'first'
   return getLiveRelease(db, id)?.edge ? null : 'no-edge'
+}
+
+/** The version that has a share of the requests: until that ends, it isn't decided which version goes on. */
+export function getShared(db: Db, { id }: Pick<Environment, 'id'>) {
+  const current = getCurrent(db, id)
+  return current && hasShare(current) ? current : null
+}
+
+/** Throws while a version has a share of the requests. */
+export function refuseShared(db: Db, environment: Environment) {
+  const shared = getShared(db, environment)
+  if (shared)
+    throw new AppError(
+      'conflict',
+      `#${shared.number} of ${environment.name} has a share of the requests. Promote or cancel it first.`,
+    )
 }
 
 /** Explains why a new version can't get a share of the requests beside the one before; null when it can. */

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditEvents } from '../../src/db/schema.ts'
+import { getDeployment } from '../../src/environments/store.ts'
+import { senderOf } from '../support/token.ts'
+import { until } from '../support/until.ts'
+import { asked, shared } from './sharing.ts'
+
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+
+test('in a freeze a share is promoted with a note only, which the audit log keeps, and taken back without', async () => {
+  const { t, ada, path, second, stored, ask } = await shared()
+  const freeze = { until: inAnHour(), reason: 'the fair' }
+  await ada.post(`/envs/${second.environmentId}/freezes`, freeze)
+  const promote = `${path}/deployments/${second.id}/promote`
+  const refused = await ask('promote')
+  expect([refused.status, refused.json.errors[0].field]).toEqual([409, 'note'])
+  expect(stored().watch!.share).not.toBeNull()
+  const byPipeline = senderOf(t, ada, 'deploy')
+  expect(await byPipeline(promote, { note: 'it can’t wait' })).toBe(403)
+  expect((await ada.post(promote, { note: 'it can’t wait' })).status).toBe(200)
+  expect(stored().watch!.share).toBeNull()
+  const [event] = t.db
+    .select()
+    .from(auditEvents)
+    .where(eq(auditEvents.action, 'deployment.share_promoted'))
+    .all()
+  expect(event!.details).toMatchObject({ freeze: 'the fair', note: 'it can’t wait' })
+})
+
+test('while a share isn’t decided, changes are not applied: whose image would it be', async () => {
+  const { t, ada, path, second, stored, route, addresses } = await shared()
+  const variable = { key: 'GREETING', value: 'hello' }
+  await ada.post(`/envs/${second.environmentId}/variables`, variable)
+  const { environmentId } = second
+  const applied = await ada.post(`${path}/deployments`, { environmentId, reuseImage: true })
+  expect(applied.status).toBe(409)
+  await t.jobs.idle()
+  expect(stored()).toMatchObject({ status: 'running', watch: { end: null } })
+  expect(route()).toEqual({ percent: 10, ...addresses })
+})
+
+test('a second share is refused while the first one is being built', async () => {
+  const { t, ada, path, second, ask } = await shared()
+  await ask('cancel')
+  const { environmentId } = second
+  const start = Promise.withResolvers<void>()
+  t.faults.createContainer = async (options) => {
+    await start.promise
+    return t.docker.createContainer(options)
+  }
+  const third = await ada.post(`${path}/deployments`, { environmentId, ...asked })
+  expect(third.status).toBe(201)
+  const fourth = await ada.post(`${path}/deployments`, { environmentId, ...asked })
+  expect(fourth.status).toBe(409)
+  start.resolve()
+  await t.jobs.idle()
+  await until(() => getDeployment(t.db, third.json.id)!.status === 'running')
+})
