@@ -103,10 +103,10 @@ async function storeEnd(
   })
   return isStored ? { status: 'failed', line: `Failed: ${message} ${hint}` } : undefined
 
-  /** With what is promoted, as the version before stays. */
+  /** With what is promoted, as the version before stays; one that was queued hasn't ended its watch. */
   function stored(store: () => boolean) {
     const promoted = deps.db.transaction(() =>
-      store() ? promoteStayed(deps.db, environmentId) : null,
+      store() ? (wasQueued ? [] : promoteStayed(deps.db, environmentId)) : null,
     )
     for (const one of promoted ?? []) {
       progress.log(promotedIn(one))

@@ -119,7 +119,7 @@ async function switchOver(run: RollOutRun, before: Release) {
       )
     const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
     isWatched = Boolean(run.watch) && before !== undefined && old.length === 0
-    if (run.watch === 'required') {
+    if (run.watch?.isRequired) {
       if (!isWatched)
         throw shareImpossible('The version before must stop before this one can start.')
       if (!(await isAnyUp(run)))
@@ -150,9 +150,10 @@ async function switchOver(run: RollOutRun, before: Release) {
       await lastFirst(workload, old, stop, ({ component }) => component)
     }
     await hooks.stopped?.()
+    const undoesCrashes = isWatched && run.watch!.undoesCrashes
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
-    const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
+    const answeredAt = await startAndGate({ ...run, undoesCrashes }, waiting, { of: made })
     await Promise.all(
       made.map((one) => {
         const { restart } = one.component.options

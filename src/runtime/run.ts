@@ -29,8 +29,8 @@ export type RollOut = {
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
-  /** True to watch it after the switch, if nothing of the release before has to stop first; `required` fails then. */
-  watch?: boolean | 'required'
+  /** To watch it after the switch, if nothing of the release before has to stop first; fails then if required. */
+  watch?: { isRequired: boolean; undoesCrashes: boolean } | null
   hooks: {
     /** If given, it also gets the output of starting containers. */
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
@@ -60,8 +60,8 @@ export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 type ForGate = 'engines' | 'runtime' | 'config' | 'network' | 'signal' | 'trace'
 
 export type GateRun = Pick<RollOutRun, ForGate> & {
-  /** True when it needn't stay up for a while to pass, since it is watched afterwards. */
-  isWatched?: boolean
+  /** True when it needn't stay up for a while to pass, since a crash afterwards is undone. */
+  undoesCrashes?: boolean
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }

@@ -6,7 +6,7 @@ import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
 import { whyUnplaceable } from '../../environments/placement.ts'
 import { whyNotSpread } from '../../environments/processes.ts'
-import { whyAlone, whyNoShare } from '../../environments/share.ts'
+import { getShared, whyAlone, whyNoShare } from '../../environments/share.ts'
 import { updateEnvironment } from '../../environments/store.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
@@ -135,6 +135,8 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
   const watch = { environmentId: run.environment.id, what: 'Start failed', signal }
+  const shared = deployment.share && getShared(run.db, run.environment)
+  if (shared) throw shareImpossible(`#${shared.number} has a share of the requests.`)
   await run.watches.endFor(watch, 'replaced')
   const { project, environment, config } = run
   // its settings may have changed since it was asked for, also by its commit
@@ -160,7 +162,13 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
       keepsPrevious: run.project.keepImages > 1 && !carries,
       startsKept: deployment.trigger === 'rollback',
     },
-    watch: deployment.share ? 'required' : unwatched === null,
+    watch:
+      deployment.share || unwatched === null
+        ? {
+            isRequired: deployment.share !== null,
+            undoesCrashes: environment.rollbackOn.includes('crash'),
+          }
+        : null,
     hooks: {
       ...moves?.hooks,
       log,

@@ -12,7 +12,10 @@ import { getDeployment } from '../../environments/store.ts'
 import { getJob, getStatus } from '../store.ts'
 import type { Deployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
-import { endWatch, logTo } from './end.ts'
+import { promotedIn } from '../promote.ts'
+import type { Promoted } from '../promote.ts'
+import { publishSuperseded } from '../waiting-store.ts'
+import { endWatch, logTo, promoteStayed } from './end.ts'
 import { figuresOf, getWatched, storeReverted, storeTakenBack, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
@@ -65,16 +68,20 @@ type Revert = {
 
 /** Makes the version before live. Returns false where there is none any more: the new one stays. */
 async function revert(deps: WatchDeps, watched: Watched, { message, commit, linesOf }: Revert) {
-  const { db, logs, scheduler, shutdown } = deps
+  const { db, logs, jobs, scheduler, shutdown } = deps
   const { id, environmentId, watch } = watched
   const before = getDeployment(db, watch.before)
+  let promoted: Promoted[] = []
   const isBack =
     before &&
     (await switchBack(deps, {
       workload: workloadOf(getJob(db, id)!),
       isStill: () =>
         getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
-      commit: (tx) => commit(tx, before),
+      commit(tx) {
+        commit(tx, before)
+        promoted = promoteStayed(db, environmentId)
+      },
       shutdown,
     }))
   if (!isBack) {
@@ -82,7 +89,9 @@ async function revert(deps: WatchDeps, watched: Watched, { message, commit, line
     if (now) await stay(deps, now, { message, why: gone })
     return false
   }
-  logTo(deps, watched, linesOf(before))
+  logTo(deps, watched, [...linesOf(before), ...promoted.map(promotedIn)])
+  for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
+  if (promoted.length > 0) jobs.wake()
   for (const one of [id, before.id]) logs.publish(one, { status: getStatus(db, one)! })
   scheduler.wake() // the commit before may have other schedules
   return true

@@ -80,7 +80,7 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
   async function inspectAll() {
     for (const subject of subjects) {
       const container = await observed.inspect(subject.id, { signal }).catch(() => null)
-      const ended = container && endedBefore(container)
+      const ended = container && endedSince(container, watched)
       const found = ended ? crashed(subject, ended) : null
       if (found) return found
     }
@@ -138,9 +138,12 @@ const stopped = new Set<number | null>([0, 130, killed, 143])
 const hasEnded = ({ state, exitCode }: Pick<ContainerSummary, 'state' | 'exitCode'>) =>
   state === 'restarting' || (state === 'exited' && !stopped.has(exitCode))
 
-function endedBefore(container: Container): Ended | null {
-  const { exitCode, restartCount, oomKilled: isOutOfMemory } = container
+/** Also between the switch and now. What a container did long before it was kept tells nothing. */
+function endedSince(container: Container, { createdAt, watch }: Watched): Ended | null {
+  const { exitCode, restartCount, oomKilled, startedAt } = container
   const isEnd = hasEnded(container)
-  if (!isOutOfMemory && restartCount === 0 && !isEnd) return null
-  return { exitCode: isEnd ? exitCode : null, isOutOfMemory }
+  const isRecent =
+    container.createdAt >= createdAt || (startedAt !== null && startedAt.getTime() > watch.since)
+  const isAgain = isRecent && (restartCount > 0 || oomKilled)
+  return isEnd || isAgain ? { exitCode: isEnd ? exitCode : null, isOutOfMemory: oomKilled } : null
 }

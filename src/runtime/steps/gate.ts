@@ -147,12 +147,12 @@ async function answer(run: ContainerRun, made: GatedContainer, gate: Probe) {
   return at
 }
 
-/** One that is watched after the switch, which can be undone, is switched to at once. */
+/** One whose crash after the switch is undone is switched to at once. */
 async function settle(
-  { config: { settleTime }, isWatched, hooks, trace, signal }: GateRun,
+  { config: { settleTime }, undoesCrashes, hooks, trace, signal }: GateRun,
   { name: detail }: Component,
 ) {
-  if (isWatched) return
+  if (undoesCrashes) return
   if (settleTime > 0) hooks.log?.(`Waiting ${settleTime / 1000} s to see that it stays up`)
   await timed(trace, { kind: 'wait', name: 'whether it stays up', detail }, () =>
     sleep(settleTime, undefined, { signal }),
