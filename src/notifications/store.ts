@@ -116,25 +116,29 @@ export const listDeliveries = (db: Db, reader: Reader, eventIds: string[]) =>
 
 export type Delivery = ReturnType<typeof listDeliveries>[number]
 
-/** What a message says: how many events by level, and the first of them. */
-export const describeMessage = (db: Db, messageId: string, { first }: { first: number }) => ({
-  levels: db
-    .select({ level: events.level, count: count() })
-    .from(outbox)
-    .innerJoin(events, eq(events.id, outbox.eventId))
-    .where(eq(outbox.messageId, messageId))
-    .groupBy(events.level)
-    .all(),
-  first: db
-    .select({ event: events })
-    .from(outbox)
-    .innerJoin(events, eq(events.id, outbox.eventId))
-    .where(eq(outbox.messageId, messageId))
-    .orderBy(asc(events.id))
-    .limit(first)
-    .all()
-    .map(({ event }) => event),
-})
+/** What a message says that is being sent: how many events by level, and the first of them. */
+export function describeMessage(db: Db, messageId: string, { first }: { first: number }) {
+  // what was given up or dropped keeps the id of the message it was part of
+  const isPart = and(eq(outbox.messageId, messageId), eq(outbox.status, 'sending'))
+  return {
+    levels: db
+      .select({ level: events.level, count: count() })
+      .from(outbox)
+      .innerJoin(events, eq(events.id, outbox.eventId))
+      .where(isPart)
+      .groupBy(events.level)
+      .all(),
+    first: db
+      .select({ event: events })
+      .from(outbox)
+      .innerJoin(events, eq(events.id, outbox.eventId))
+      .where(isPart)
+      .orderBy(asc(events.id))
+      .limit(first)
+      .all()
+      .map(({ event }) => event),
+  }
+}
 
 /** Those of one owner beyond so many, and older ones. Their deliveries go with them. */
 export function deleteOldEvents(

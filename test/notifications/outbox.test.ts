@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { ne } from 'drizzle-orm'
+import { updateUser } from '../../src/accounts/store.ts'
+import { outbox } from '../../src/db/schema.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
 
 const minute = 60_000
@@ -117,6 +120,41 @@ describe('a receiver that fails', () => {
     hung.resolve()
     await s.settled('sent')
     expect(slow.received).toHaveLength(6)
+  })
+})
+
+describe('a summary that is tried again', () => {
+  test('has nothing that was given up', async () => {
+    const s = scene()
+    const { received, url, at } = receiver(() => new Response('no', { status: 500 }))
+    s.channel(url, { kind: 'gotify', token: null })
+    for (const title of ['old 1', 'old 2', 'old 3', 'newest']) s.emit({ title })
+    await s.comes(() => s.rows()[0]!.tries === 1)
+    const createdAt = new Date(s.clock.now() - 23 * 60 * minute)
+    s.db.update(outbox).set({ createdAt }).where(ne(outbox.id, s.rows()[3]!.id)).run()
+    await s.ends('failed')
+    at.answer = ok
+    await s.clock.pass(6 * 60 * minute)
+    await s.settled('failed', 'sent')
+    expect(s.rows().map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'sent'])
+    expect(received.at(-1)!.body.title).toContain('newest')
+  })
+
+  test('has nothing that its reader may no longer see', async () => {
+    const s = scene()
+    const root = s.t.logInAsAdmin()
+    const { received, url, at } = receiver(() => new Response('no', { status: 500 }))
+    const ownerId = root.user.id
+    s.channel(url, { kind: 'gotify', token: null, ownerId })
+    s.emit({ ownerId: null, kind: 'disk_low', title: 'of the server' })
+    for (const title of ['own 1', 'own 2', 'own 3']) s.emit({ ownerId, title })
+    await s.comes(() => s.rows()[0]!.tries === 1)
+    updateUser(s.db, ownerId, { role: 'member' })
+    at.answer = ok
+    await s.clock.pass(5000)
+    await s.settled('dropped', 'sent')
+    expect(received.at(-1)!.body.title).toContain('3 events: 3 failed')
+    expect(received.at(-1)!.body.message).not.toContain('of the server')
   })
 })
 
