@@ -1,7 +1,7 @@
 import type { Tx } from '../db/index.ts'
 import { unlessOrphan } from '../db/failures.ts'
 import { duration } from '../web/units.ts'
-import { insertNotices } from './outbox-store.ts'
+import { insertNotices, renewUnsent } from './outbox-store.ts'
 import {
   deleteEvent,
   getNewestOf,
@@ -28,9 +28,12 @@ export type NewEvent = Pick<EventRow, 'kind' | 'level' | 'subject' | 'title' | '
 /** Milliseconds that something must stay well before its end is told: a minute for each time, at most these. */
 const calm = { each: 60_000, most: 30 * 60_000 }
 
+/** Milliseconds until what goes on is tried again where it wasn't accepted: it may happen every minute. */
+const untilRenewed = 3_600_000
+
 /**
  * Stores an event, and with it what is to be sent, in the transaction of what happened. What flaps (see `of`) is
- * told once, and its end once it stays well.
+ * told each channel once, and its end once it stays well.
  */
 export function emit(tx: Tx, { of = null, ...given }: NewEvent) {
   const now = new Date()
@@ -65,10 +68,17 @@ function bounded(event: NewEvent): NewEvent {
   return { ...event, ...Object.fromEntries(short) }
 }
 
-function happenedAgain(tx: Tx, { id, count }: EventRow, event: NewEvent, now: Date) {
+/** A channel that is new, or whose message was given up, hears of it now. */
+function happenedAgain(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
+  const { id, count } = open
   const { level, title, text, todo = null } = event
   const changes = { level, title, text, todo, count: count + 1, lastAt: now, endedAt: null }
   updateEvent(tx, id, changes)
+  const to = listChannelsFor(tx, open)
+  const known = new Set(listTold(tx, id))
+  const added = to.filter((channel) => !known.has(channel.id))
+  insertNotices(tx, added, { eventId: id, nextAt: null })
+  renewUnsent(tx, to, { eventId: id, before: new Date(now.getTime() - untilRenewed) })
 }
 
 function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
@@ -87,11 +97,13 @@ function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
 function tell(tx: Tx, event: NewEvent & { lastAt: Date }) {
   const stored = unlessOrphan(() => insertEvent(tx, event))
   if (!stored) return // it happened to what was just deleted
-  const { kind, projectId } = stored
-  const to = listChannelsOf(tx, stored.ownerId).filter(
+  insertNotices(tx, listChannelsFor(tx, stored), { eventId: stored.id, nextAt: null })
+}
+
+/** Those that chose its kind and its project. */
+const listChannelsFor = (tx: Tx, { kind, ownerId, projectId }: EventRow) =>
+  listChannelsOf(tx, ownerId).filter(
     ({ events, projects }) =>
       events.includes(kind) &&
       (projects === null || (projectId !== null && projects.includes(projectId))),
   )
-  insertNotices(tx, to, { eventId: stored.id, nextAt: null })
-}

@@ -222,13 +222,39 @@ export const expedite = (tx: Tx, lane?: string) =>
     .where(and(isWaiting, isNotNull(outbox.nextAt), lane ? eq(outbox.lane, lane) : undefined))
     .run()
 
+/** As if it was just stored. */
+const renewed = () =>
+  ({ status: 'waiting', tries: 0, nextAt: null, messageId: null, createdAt: new Date() }) as const
+
 /** What failed on a user's channels is due again. False when nothing did. */
 export const sendAgain = (tx: Tx, { eventId, ownerId }: { eventId: string; ownerId: string }) =>
   tx
     .update(outbox)
-    .set({ status: 'waiting', tries: 0, nextAt: null, messageId: null, createdAt: new Date() })
+    .set(renewed())
     .where(
       and(eq(outbox.eventId, eventId), eq(outbox.ownerId, ownerId), eq(outbox.status, 'failed')),
     )
     .returning({ id: outbox.id })
     .all().length > 0
+
+/** What wasn't sent to these channels, and was stored before that time, is due again. */
+export const renewUnsent = (
+  tx: Tx,
+  to: { id: string }[],
+  { eventId, before }: { eventId: string; before: Date },
+) =>
+  tx
+    .update(outbox)
+    .set(renewed())
+    .where(
+      and(
+        eq(outbox.eventId, eventId),
+        inArray(
+          outbox.channelId,
+          to.map(({ id }) => id),
+        ),
+        inArray(outbox.status, ['failed', 'dropped']),
+        lt(outbox.createdAt, before),
+      ),
+    )
+    .run()

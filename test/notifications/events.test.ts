@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
-import { channels, events, projects, users } from '../../src/db/schema.ts'
+import { channels, events, outbox, projects, users } from '../../src/db/schema.ts'
 import { dropOldNotices } from '../../src/notifications/retention.ts'
 import { quietEnd } from '../../src/notifications/quiet.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
@@ -121,6 +121,36 @@ describe('what flaps', () => {
     s.emit(bad)
     await s.settled('sent')
     expect(received).toHaveLength(3)
+  })
+
+  test('is told to a channel that was added since, once, if it chose that', async () => {
+    const s = scene()
+    s.emit(bad)
+    const { url, received } = receiver()
+    s.channel(url)
+    s.channel(url, { events: ['crash_loop'] })
+    s.emit(bad)
+    await s.settled('sent')
+    s.emit(bad)
+    expect(s.rows()).toMatchObject([{ status: 'sent' }])
+    expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
+  })
+
+  test('is sent again after an hour where it was given up', async () => {
+    const s = scene()
+    const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
+    s.channel(url)
+    s.emit(bad)
+    await s.settled('failed')
+    s.emit(bad)
+    expect(s.rows()).toMatchObject([{ status: 'failed' }])
+    const createdAt = new Date(Date.now() - hour - 1)
+    s.db.update(outbox).set({ createdAt }).run()
+    at.answer = ok
+    s.emit(bad)
+    await s.clock.pass(minute)
+    await s.settled('sent')
+    expect([s.rows().length, received.length]).toEqual([1, 2])
   })
 
   test('ends only what began', () => {
