@@ -107,6 +107,27 @@ describe('a server', () => {
     expect(mails.map(({ to }) => to)).toEqual([['ada@example.com'], ['bob@example.com']])
   })
 
+  test('that greylists one and refuses another: each attempt and the last answer say whom it refused', async () => {
+    let tries = 0
+    const { port, mails } = await smtpHost({
+      onRcptTo: ({ address }, _, done) => {
+        if (address.startsWith('cleo')) return done(refuse(550, 'No such user here'))
+        done(address.startsWith('bob') && tries++ < 2 ? refuse(451, 'Greylisted') : null)
+      },
+    })
+    const [ada, bob, cleo] = ['ada@example.com', 'bob@example.com', 'cleo@example.com']
+    const settings = { ...mailSettings(port), to: [ada, bob, cleo] }
+    const first = await failureOf(send(settings))
+    expect(first).toMatchObject({ code: 'postponed', retry: true, left: [bob, cleo] })
+    const again = { message: message({ only: first.left! }) }
+    const second = await failureOf(send(settings, again))
+    expect(second).toMatchObject({ code: 'postponed', retry: true, left: undefined })
+    const { status } = await send(settings, again)
+    for (const said of [first.message, second.message, status])
+      expect(said).toContain(`${cleo}: 550`)
+    expect(mails.map(({ to }) => to)).toEqual([[ada], [bob]])
+  })
+
   test('that greylists all: the mail may be tried again; refused for good: not', async () => {
     const trial = async (code: number) => {
       const { port } = await smtpHost({ onRcptTo: (_, __, done) => done(refuse(code, 'No')) })

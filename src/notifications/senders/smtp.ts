@@ -37,7 +37,10 @@ type SmtpError = Error & {
   rejectedErrors?: SmtpError[]
 }
 
-/** Sends a mail to those the server accepts. Who is refused for now is left for another attempt. */
+/**
+ * Sends a mail to those the server accepts. Who is refused for now is left for another attempt, and who is refused
+ * for good with them: so the last answer says it, too.
+ */
 export async function sendMail(deps: SendDeps, settings: MailSettings, mail: Mail) {
   const { allowHosts } = deps
   const { host } = settings
@@ -48,19 +51,14 @@ export async function sendMail(deps: SendDeps, settings: MailSettings, mail: Mai
     })
   const sent = await connectAndSend(deps, settings, mail)
   const refused = sent.rejectedErrors ?? []
-  const left = refused.filter(({ responseCode }) => isTemporary(responseCode))
-  if (left.length > 0)
-    throw failure(
-      'postponed',
-      `${host} accepts mail for ${left.map(({ recipient }) => recipient).join(', ')} later: ${said(left[0]!)}.`,
-      {
-        hint: 'Davit tries again. The other recipients have it.',
-        retry: true,
-        left: left.map(({ recipient }) => recipient!),
-      },
-    )
-  const others = refused.map((error) => `; refused for ${error.recipient}: ${said(error)}`)
-  return { status: cut(oneLine(sent.response) + others.join(''), 1000) }
+  if (refused.some(({ responseCode }) => isTemporary(responseCode)))
+    throw failure('postponed', `${host} didn’t accept the mail for ${reasons(refused)}.`, {
+      hint: 'Davit tries again. The other recipients have it.',
+      retry: true,
+      left: refused.map(({ recipient }) => recipient!),
+    })
+  const others = refused.length > 0 ? `; refused for ${reasons(refused)}` : ''
+  return { status: cut(oneLine(sent.response) + others, 1000) }
 }
 
 /** Connects to an address that was checked: another lookup could return a private one. */
@@ -121,8 +119,12 @@ const isTemporary = (code: number | undefined) => code !== undefined && code >= 
 const said = ({ response, message }: SmtpError) =>
   cut(oneLine(response ?? message), 200).replace(/\.+$/, '')
 
+/** Whom a server refused, and why. */
+const reasons = (refused: SmtpError[]) =>
+  cut(refused.map((error) => `${error.recipient}: ${said(error)}`).join('; '), 1000)
+
 function explained(error: SmtpError, host: string) {
-  const { code, responseCode, response, message } = error
+  const { code, responseCode, response, rejectedErrors, message } = error
   const retry = isTemporary(responseCode)
   const cause = error
   if (code === 'EAUTH' && !retry)
@@ -140,8 +142,9 @@ function explained(error: SmtpError, host: string) {
       hint: 'STARTTLS is usual on port 587, TLS on port 465.',
       ...{ retry: false, cause },
     })
+  const why = rejectedErrors ? ` for ${reasons(rejectedErrors)}` : `: ${said(error)}`
   if (response)
-    return failure(retry ? 'postponed' : 'refused', `${host} refused the mail: ${said(error)}.`, {
+    return failure(retry ? 'postponed' : 'refused', `${host} refused the mail${why}.`, {
       hint: retry ? later : 'Check the addresses, and that you may send from this one.',
       ...{ retry, cause },
     })
