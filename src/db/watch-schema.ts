@@ -80,6 +80,8 @@ export type Watch = {
   /** Its failed requests, and the last lines of the container that told. */
   requests: FailedRequests[]
   lines: string[]
+  /** False from going back until both are known, and people were told. */
+  isTold?: boolean
   /** `before` is of the hour before the switch. `after` is stored with the end. */
   figures: { before: VersionFigures; after: VersionFigures | null }
 }

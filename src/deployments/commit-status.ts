@@ -11,6 +11,7 @@ import { findSource } from '../git/store.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Handler } from '../notifications/outbox.ts'
+import { requestsInWords } from '../notifications/evidence.ts'
 import { SendFailure } from '../notifications/senders/sender.ts'
 import { journal } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -105,6 +106,7 @@ function resultOf({
   errorMessage,
   url,
   containerId,
+  watch,
 }: Job['deployment']): Pick<CommitStatus, 'state' | 'description'> | null {
   switch (status) {
     case 'cloning':
@@ -114,7 +116,12 @@ function resultOf({
     case 'running':
       return { state: 'success', description: url ? `Running at ${url}` : 'Running' }
     case 'failed':
-      return { state: 'failure', description: [errorStep, errorMessage].filter(Boolean).join(': ') }
+      return {
+        state: 'failure',
+        description: [errorStep, errorMessage, watch?.requests.map(requestsInWords)[0]]
+          .filter(Boolean)
+          .join(': '),
+      }
     case 'cancelled':
       return { state: 'failure', description: 'Cancelled' }
     case 'stopped':

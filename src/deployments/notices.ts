@@ -1,6 +1,7 @@
 import { endTroubles } from '../containers/troubles.ts'
 import type { Db, Tx } from '../db/index.ts'
-import type { WatchVerdict } from '../db/schema.ts'
+import type { Watch } from '../db/schema.ts'
+import { getDeployment } from '../environments/store.ts'
 import { emit } from '../notifications/emit.ts'
 import { appName, deploymentFailed, deploymentSucceeded } from '../notifications/texts.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
@@ -31,15 +32,15 @@ export function noteFailure(db: Db, id: string, { message, hint }: Failure) {
   emit(db, { ...aboutOf(job), ...deploymentFailed({ ...saidOf(job), message, hint, live }) })
 }
 
-/** Call it in the transaction that sends requests back to the version before. */
-export function noteReverted(
-  tx: Tx,
-  id: string,
-  { verdict: { message, hint }, number }: { verdict: WatchVerdict; number: number },
-) {
+/** Of a version whose requests went back to the one before, with what told against it. */
+export function noteReverted(tx: Tx, id: string, { verdict, before, ...evidence }: Watch) {
   const job = getJob(tx as Db, id)!
-  const live = { number, isBack: true }
-  emit(tx, { ...aboutOf(job), ...deploymentFailed({ ...saidOf(job), message, hint, live }) })
+  const { message, hint } = verdict!
+  const live = { number: getDeployment(tx as Db, before)!.number, isBack: true }
+  emit(tx, {
+    ...aboutOf(job),
+    ...deploymentFailed({ ...saidOf(job), message, hint, live, evidence }),
+  })
 }
 
 const aboutOf = ({ deployment, project, environment }: Job) => ({

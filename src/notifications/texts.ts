@@ -1,5 +1,7 @@
 import { bytes } from '../web/units.ts'
 import type { NewEvent } from './emit.ts'
+import { evidenceOf } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
 
 /*
  * What people are told, in one place: what happened, why, and what to do. Values from outside stand in the
@@ -30,6 +32,7 @@ export const deploymentFailed = (
     hint: string
     /** The number of the version that stays live, and whether its containers had been replaced. */
     live: { number: number; isBack: boolean } | null
+    evidence?: Evidence
   },
 ): News => {
   const { subject, number, message, live } = of
@@ -42,7 +45,7 @@ export const deploymentFailed = (
     title: live?.isBack
       ? `${subject} went back to #${live.number}`
       : `Deployment #${number} of ${subject} failed`,
-    text: `${live?.isBack ? `Deployment #${number} failed: ` : ''}${message} ${stays}${commitOf(of)}`,
+    text: `${live?.isBack ? `Deployment #${number} failed: ` : ''}${message} ${stays}${commitOf(of)}${of.evidence ? evidenceOf(of.evidence) : ''}`,
     todo: of.hint,
   }
 }

@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tx } from '../../db/index.ts'
 import type { WatchVerdict } from '../../db/schema.ts'
-import { listLastLines } from '../../logs/read-log.ts'
-import { counted } from '../../web/units.ts'
 import { calm } from '../../runtime/crash-count.ts'
 import type { Condition } from '../../runtime/observed-containers.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
 import { switchBack } from '../../runtime/standby.ts'
-import { noteReverted } from '../notices.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { getJob, getStatus } from '../store.ts'
 import type { Deployment } from '../store.ts'
@@ -37,12 +33,12 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   }
   routing.routeBack(environmentId) // other work may have the containers for now
   updateWatch(db, watched, { verdict })
+  const requests = await failedOf(deps, environmentId) // more are known when it is told
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     message,
-    commit(tx, before) {
-      storeReverted(tx, watched, verdict, { figures: figuresOf(deps.logDb, watched) })
-      noteReverted(tx, id, { verdict, number: before.number })
+    commit(tx) {
+      storeReverted(tx, watched, verdict, { requests, figures: figuresOf(deps.logDb, watched) })
     },
     linesOf: ({ number }) => [message, `Went back to #${number}, which is live again.`],
   })
@@ -102,48 +98,6 @@ const stay = (
   watched: Watched,
   { message, why }: { message: string; why: string },
 ) => endWatch(deps, watched, { end: 'stays', why: `${message} It stays live: ${why}.` })
-
-/** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
-const detailsAfter = 2500
-
-/** Milliseconds after the end that its last lines may say. */
-const linesWithin = 500
-
-/** Last lines of a container that are shown. */
-const lineCount = 10
-
-/** Adds what told: the requests that failed, and the last lines of the new version. */
-export async function addDetails(deps: WatchDeps, watched: Watched) {
-  const { id, environmentId } = watched
-  const until = Date.now() + linesWithin
-  const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
-  await sleep(detailsAfter, undefined, { signal: deps.shutdown }).catch(() => {})
-  const requests = await failedOf(deps, environmentId)
-  const found = await listLastLines(
-    deps,
-    { sourceId: environmentId, logId: '' },
-    { limit: 500, until, process: processes },
-  )
-  const lines = found
-    .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)
-    .slice(-lineCount)
-    .map(({ text }) => text)
-  const reverted = getDeployment(deps.db, id)
-  if (!reverted?.watch) return // it was deleted meanwhile
-  updateWatch(deps.db, reverted, {
-    ...{ requests, lines },
-    figures: figuresOf(deps.logDb, watched),
-  })
-  logTo(
-    deps,
-    reverted as Watched,
-    requests.map(
-      ({ status, method, path, count }) =>
-        `${counted(count, 'request')}: ${method} ${path} → ${status}`,
-    ),
-  )
-  deps.logs.publish(id, { status: reverted.status })
-}
 
 const gone = 'the version before isn’t there any more'
 

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
 import type { Db, LogDb, Tx } from '../../db/index.ts'
 import { getRow, listRows } from '../../db/queries.ts'
@@ -118,6 +118,10 @@ export const getWatchedOf = (db: Db, id: string) =>
 
 export const listWatched = (db: Db) => listRows(db, deployments, isWatched) as Watched[]
 
+/** Those that went back, of which people weren't told yet. */
+export const listUntold = (db: Db) =>
+  listRows(db, deployments, sql`json_extract(${deployments.watch}, '$.isTold') = 0`)
+
 type Values = Partial<typeof deployments.$inferInsert>
 
 const change = (tx: Tx, { id }: Pick<Deployment, 'id'>, values: Values) =>
@@ -151,7 +155,7 @@ export const storeReverted = (
   changes: Partial<Watch>,
 ) =>
   giveBack(tx, watched, {
-    ...ended(watched, { ...changes, end: 'reverted', verdict }),
+    ...ended(watched, { ...changes, end: 'reverted', verdict, isTold: false }),
     status: 'failed',
     errorStep: 'watching',
     errorCode: verdict.code,

@@ -1,9 +1,10 @@
 import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import type { WatchDeps } from '../context.ts'
-import { addDetails, goBack, takeBack } from './go-back.ts'
+import { goBack, takeBack } from './go-back.ts'
 import { endWatch, promote, whyTakenBack } from './end.ts'
 import { untilVerdict } from './look.ts'
 import { getWatched } from './store.ts'
+import { tellReverted } from './tell.ts'
 
 export type Ending = {
   end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'stopped' | 'cancelled'> | 'promoted'
@@ -30,7 +31,7 @@ export async function watch(deps: WatchDeps, run: Run) {
   const now = getWatched(deps.db, run.id)
   if (shutdown.aborted || !now) return
   if (run.verdict) {
-    if (await goBack(deps, now, run.verdict)) await addDetails(deps, now)
+    if (await goBack(deps, now, run.verdict)) await tellReverted(deps, run.id)
     return
   }
   const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }

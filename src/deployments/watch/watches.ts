@@ -2,7 +2,7 @@ import { retryOnDiskFull } from '../../db/failures.ts'
 import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from '../context.ts'
-import { getWatched, getWatchedOf, listWatched } from './store.ts'
+import { getWatched, getWatchedOf, listUntold, listWatched } from './store.ts'
 import type { Watched } from './store.ts'
 import type { Ending, Run } from './watch.ts'
 
@@ -10,6 +10,8 @@ import type { Ending, Run } from './watch.ts'
 export class Watches {
   readonly #deps: WatchDeps
   readonly #runs = new Map<string, Run>()
+  /** What led back in the last process, and is told by this one. */
+  readonly #tells = new Set<Promise<void>>()
   readonly #shutdown = new AbortController()
 
   constructor(deps: Omit<WatchDeps, 'shutdown'>) {
@@ -92,11 +94,25 @@ export class Watches {
     if (this.#deps.shutdown.aborted) return
     for (const watched of listWatched(this.#deps.db))
       if (this.#runs.get(watched.environmentId)?.id !== watched.id) this.#begin(watched)
+    for (const { id } of listUntold(this.#deps.db)) {
+      const told = this.#tell(id).finally(() => this.#tells.delete(told))
+      this.#tells.add(told)
+    }
+  }
+
+  async #tell(id: string) {
+    try {
+      await (await import('./tell.ts')).tellReverted(this.#deps, id)
+    } catch (error) {
+      if (!this.#deps.shutdown.aborted)
+        report('what led back to a version could not be told', error, { deployment: id })
+    }
   }
 
   /** Resolves when none is watched any more, or has just gone back. */
   async idle() {
     while (this.#runs.size > 0) await Promise.all(this.#runs.values().map(({ done }) => done))
+    await Promise.all(this.#tells)
   }
 
   /** The next process continues them. */

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { retryOnDiskFull } from '../../db/failures.ts'
+import type { Watch } from '../../db/schema.ts'
+import { getDeployment } from '../../environments/store.ts'
+import { listLastLines } from '../../logs/read-log.ts'
+import { requestsInWords } from '../../notifications/evidence.ts'
+import { noteReverted } from '../notices.ts'
+import { queueStatus } from '../status-store.ts'
+import { getJob } from '../store.ts'
+import type { WatchDeps } from '../context.ts'
+import { logTo } from './end.ts'
+import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
+import type { Watched } from './store.ts'
+import { failedOf } from './view.ts'
+
+/** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
+const detailsAfter = 2500
+
+/** Milliseconds after the end that its last lines may say. */
+const linesWithin = 500
+
+/** Last lines of a container that are shown. */
+const lineCount = 10
+
+/**
+ * Stores what told against a version that went back, the requests that failed and its last lines, and tells people.
+ * Can be repeated after a kill, which loses requests that were not stored yet.
+ */
+export async function tellReverted(deps: WatchDeps, id: string) {
+  const { db, shutdown } = deps
+  await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
+  const reverted = getDeployment(db, id)
+  if (!reverted?.watch) return // it was deleted meanwhile
+  const { environmentId, finishedAt, watch } = reverted
+  const seen = getWatchedOf(db, environmentId) ? [] : await failedOf(deps, environmentId)
+  const requests = seen.length > 0 ? seen : watch.requests
+  const lines = await lastLines(deps, { id, environmentId, until: finishedAt!.getTime() })
+  const changes = { requests, lines, figures: figuresOf(deps.logDb, { environmentId, watch }) }
+  const tell = () =>
+    db.transaction((tx) => {
+      updateWatch(tx, reverted, { ...changes, isTold: true })
+      queueStatus(tx, id)
+      noteReverted(tx, id, { ...watch, ...changes })
+    })
+  await retryOnDiskFull(async () => tell(), { signal: shutdown })
+  const told = [...requests.map(requestsInWords), ...lines.map((line) => `It wrote: ${line}`)]
+  logTo(deps, reverted as Watched, told)
+  deps.logs.publish(id, { status: reverted.status })
+}
+
+type Reverted = { id: string; environmentId: string; until: number }
+
+async function lastLines(
+  deps: WatchDeps,
+  { id, environmentId, until }: Reverted,
+): Promise<Watch['lines']> {
+  const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
+  const found = await listLastLines(
+    deps,
+    { sourceId: environmentId, logId: '' },
+    { limit: 500, until: until + linesWithin, process: processes },
+  )
+  return found
+    .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)
+    .slice(-lineCount)
+    .map(({ text }) => text)
+}

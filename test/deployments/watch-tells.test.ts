@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { events } from '../../src/db/schema.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { Watches } from '../../src/deployments/watch/watches.ts'
+import { until } from '../support/until.ts'
+import { logOf } from './apps.ts'
+import { watched } from './watching.ts'
+
+type Scene = Awaited<ReturnType<typeof watched>>
+
+const told = ({ t }: Pick<Scene, 't'>) =>
+  t.db
+    .select()
+    .from(events)
+    .all()
+    .filter(({ kind }) => kind === 'deployment_reverted')
+
+/** The version that is watched answers twice with 502, and crashes. */
+async function wentBack() {
+  const s = await watched()
+  const failed = { status: 502, method: 'GET', path: '/pay?card=1', share: null, requests: 2 }
+  s.t.deps.watched.add(s.project.environmentId, failed as never)
+  s.crash()
+  await until(() => s.stored().watch?.isTold === true)
+  return s
+}
+
+test('what told against a version is in its JSON and log, and in what people are sent', async () => {
+  const s = await wentBack()
+  const requests = [{ status: 502, method: 'GET', path: '/pay', count: 2 }]
+  expect(s.stored().watch).toMatchObject({ end: 'reverted', requests })
+  const [event, ...more] = told(s)
+  expect(more).toEqual([])
+  for (const text of [event!.text, (await logOf(s.ada, s.second)).join('\n')])
+    expect(text).toContain('GET /pay → 502')
+})
+
+test('a kill right after going back loses nothing: the next process tells it, once', async () => {
+  const s = await wentBack()
+  await s.t.watches.stop()
+  s.t.db.delete(events).run()
+  updateDeployment(s.t.db, s.second.id, { watch: { ...s.stored().watch!, isTold: false } })
+  const next = new Watches(s.t.deps)
+  next.resume()
+  await next.idle()
+  expect(s.stored().watch).toMatchObject({ isTold: true, requests: [{ count: 2 }] })
+  expect(told(s)).toHaveLength(1)
+  next.resume()
+  await next.idle()
+  expect(told(s)).toHaveLength(1)
+})
