@@ -12,7 +12,14 @@ import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { findOtherLive, keepAnAdmin } from './change-user.ts'
-import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from './store.ts'
+import {
+  deleteUser,
+  giveDavit,
+  hasWebhook,
+  listProjectsOf,
+  listServicesOf,
+  setOwner,
+} from './store.ts'
 
 type Transfer = { id: string; by: User; heirId: string }
 
@@ -38,6 +45,8 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
           webhookSecretShown: false,
           webhookOutdated: hasWebhook(tx, project),
         })
+      // a member gets nothing that has the secrets of all users
+      if (heir.role !== 'admin') giveDavit(tx, { from: id, to: by.id })
       setOwner(tx, { from: id, to: heirId })
       giveEvents(tx, { from: id, to: heirId })
       deleteUser(tx, id)

@@ -58,10 +58,10 @@ export const backupRoutes = (deps: RouteDeps) => {
   return factory
     .createApp()
     .get('/backups', paged(), (c) => {
-      const { id: ownerId } = userOf(c)
+      const owner = userOf(c)
       const page = c.req.valid('query')
-      const { items, nextCursor } = pageOf(pageOfBackups(db, { ownerId, ...page }), page)
-      const targets = listTargets(db, ownerId)
+      const { items, nextCursor } = pageOf(pageOfBackups(db, { owner, ...page }), page)
+      const targets = listTargets(db, owner.id)
       const isThere = (one: Backup) => subjectOf(one) !== undefined
       return show(c, {
         title: 'Backups',
@@ -196,7 +196,7 @@ export const backupRoutes = (deps: RouteDeps) => {
   }
 
   function own(c: Context) {
-    return findBackup(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
+    return findBackup(db, { id: c.req.param('id')!, owner: userOf(c) })
   }
 
   function subjectOf(backup: Backup) {

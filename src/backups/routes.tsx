@@ -121,12 +121,12 @@ export const backupsRoutes = (deps: RouteDeps) => {
   function list(c: Context, subject: Subject, page: Page, draft = emptyDraft) {
     const { id, kind, ownerId } = subject
     const of = { id, kind }
-    const { items, nextCursor } = pageOf(pageOfBackups(db, { of, ownerId, ...page }), page)
+    const user = userOf(c)
+    const { items, nextCursor } = pageOf(pageOfBackups(db, { of, owner: user, ...page }), page)
     const plan = getPlan(db, id)
     const overdue = plan !== null && isOverdue(db, plan)
     const targets = listTargets(db, ownerId)
     const head = subject.kind === 'environment' ? headOf(deps, subject) : null
-    const user = userOf(c)
     return {
       title: `Backups of ${subject.name}`,
       page: () => (

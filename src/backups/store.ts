@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, isNull, notInArray, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
@@ -7,6 +7,7 @@ import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '
 import { endJob, hasJob, listJobsWith, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
+import type { User } from '../web/factory.ts'
 import type { Page } from '../web/paging.ts'
 import type { SubjectKey } from './subject.ts'
 
@@ -30,19 +31,25 @@ export const insertBackup = (db: Tx, values: typeof backups.$inferInsert): Backu
 
 export const getBackup = (db: Tx, id: string) => getRow(db, backups, eq(backups.id, id))
 
-export const findBackup = (db: Db, { id, ownerId }: { id: string; ownerId: string }): Backup =>
-  found('backup', getRow(db, backups, and(eq(backups.id, id), eq(backups.ownerId, ownerId))))
+type Owner = Pick<User, 'id' | 'role'>
+
+/** Those of Davit itself have the secrets of all users: who was an admin no longer finds them. */
+const ownedBy = ({ id, role }: Owner) =>
+  and(eq(backups.ownerId, id), role === 'admin' ? undefined : ne(backups.subjectKind, 'davit'))
+
+export const findBackup = (db: Db, { id, owner }: { id: string; owner: Owner }): Backup =>
+  found('backup', getRow(db, backups, and(eq(backups.id, id), ownedBy(owner))))
 
 /** Newest first, with one more row than the page; without those that were removed from their target. */
 export const pageOfBackups = (
   db: Db,
-  { of, ownerId, ...page }: { of?: SubjectKey; ownerId: string } & Page,
+  { of, owner, ...page }: { of?: SubjectKey; owner: Owner } & Page,
 ) =>
   listPage(
     db,
     backups,
     and(
-      eq(backups.ownerId, ownerId),
+      ownedBy(owner),
       of && and(eq(backups.subjectKind, of.kind), eq(backups.subjectId, of.id)),
       isNull(backups.goneAt),
     ),

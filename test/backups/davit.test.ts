@@ -3,23 +3,19 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { eq } from 'drizzle-orm'
 import { extract } from '../../src/backup/read.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { users } from '../../src/db/schema.ts'
+import { getPlan } from '../../src/backups/store.ts'
+import { davitId } from '../../src/backups/subject.ts'
 import { simulatedApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 import { aTarget } from './a-target.ts'
 import { SimulatedRestic } from './simulated-restic.ts'
 
 test('Davit’s own data is stored by an admin’s plan, as the file that davit restore reads, and proven', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'davit-own-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const restic = new SimulatedRestic()
-  const env = { DAVIT_DATA_DIR: folder, DAVIT_SECRET_KEY: 'a secret of the tests, 32 bytes long' }
-  const t = simulatedApp(env, {
-    openRestic: restic.open,
-    db: openDatabase(join(folder, 'davit.db')),
-    logDb: openLogDatabase(join(folder, 'logs.db')),
-  })
+  const { t, restic, folder } = onDisk()
   const root = t.logInAsAdmin()
   aTarget(t, root.user.id)
   const file = join(folder, 'stored')
@@ -76,7 +72,63 @@ test('it isn’t stored for who is no longer an admin when its turn comes', asyn
   const targetId = aTarget(t, root.user.id)
   const { json } = await root.post('/settings/backups', { targetId })
   await t.jobs.idle()
+  t.db.update(users).set({ role: 'admin' }).run()
   const { status, error } = (await root.get(`/backups/${json.id}`)).json
   expect([status, error.code]).toEqual(['failed', 'backup_not_allowed'])
   expect(restic.backups).toEqual([])
 })
+
+test('who is no longer an admin finds no backup of Davit', async () => {
+  const { t, ada, id } = await ofAnAdmin()
+  expect((await ada.get('/backups')).json.items).toMatchObject([{ id }])
+  t.db.update(users).set({ role: 'member' }).where(eq(users.id, ada.user.id)).run()
+  expect((await ada.get('/backups')).json.items).toEqual([])
+  for (const path of ['', '/logs', '/download', '/restore'])
+    expect((await ada.get(`/backups/${id}${path}`)).status, path).toBe(404)
+  for (const path of ['/prove', '/cancel', '/restore'])
+    expect((await ada.post(`/backups/${id}${path}`, {})).status, path).toBe(404)
+  expect((await ada.delete(`/backups/${id}`)).status).toBe(404)
+})
+
+test('an heir who is a member gets no backup, plan or target of Davit: the admin who deletes does', async () => {
+  const { t, root, ada, id, targetId } = await ofAnAdmin()
+  const heir = t.logIn('heir@example.com')
+  const theirs = aTarget(t, ada.user.id)
+  const plan = { targetId, schedule: '0 3 * * *' }
+  expect((await ada.put('/settings/backups/plan', plan)).status).toBe(200)
+  const path = `/settings/users/${ada.user.id}`
+  expect((await root.delete(path, { heirId: heir.user.id })).status).toBe(200)
+  const targetsOf = async (client: TestClient) =>
+    (await client.get('/settings/targets')).json.items.map((one: { id: string }) => one.id)
+  expect((await heir.get('/backups')).json.items).toEqual([])
+  expect(await targetsOf(heir)).toEqual([theirs])
+  expect((await root.get(`/backups/${id}`)).json.status).toBe('succeeded')
+  expect((await root.get('/settings/backups')).json.plan).toMatchObject({ targetId })
+  expect(await targetsOf(root)).toEqual([targetId])
+  expect(getPlan(t.db, davitId)).toMatchObject({ ownerId: root.user.id })
+})
+
+/** Two admins, of whom the second has backed up Davit to a target that holds nothing else. */
+async function ofAnAdmin() {
+  const { t } = onDisk()
+  const root = t.logInAsAdmin()
+  const ada = t.logInAsAdmin('ada@example.com')
+  const targetId = aTarget(t, ada.user.id)
+  const { json } = await ada.post('/settings/backups', { targetId })
+  await t.jobs.idle()
+  return { t, root, ada, id: json.id as string, targetId }
+}
+
+/** With databases that are files, as only those can be stored. */
+function onDisk() {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-own-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const restic = new SimulatedRestic()
+  const env = { DAVIT_DATA_DIR: folder, DAVIT_SECRET_KEY: 'a secret of the tests, 32 bytes long' }
+  const t = simulatedApp(env, {
+    openRestic: restic.open,
+    db: openDatabase(join(folder, 'davit.db')),
+    logDb: openLogDatabase(join(folder, 'logs.db')),
+  })
+  return { t, restic, folder }
+}
