@@ -6,7 +6,7 @@ import { findUser, updateUser } from '../accounts/store.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
-import { hasOtherAdmin } from './store.ts'
+import { giveDavit, hasOtherAdmin } from './store.ts'
 
 type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
 
@@ -16,6 +16,7 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
     (tx) => {
       const user = findOtherLive(tx, { id, by })
       if (role === 'member') keepAnAdmin(tx, id)
+      if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
       if (disabled) return shutOut(tx, user, { role })
       if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
       return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })

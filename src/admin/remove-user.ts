@@ -6,7 +6,7 @@ import { removeService } from '../services/remove.ts'
 import type { RemovalDeps as ServiceRemoval } from '../services/remove.ts'
 import type { User } from '../web/factory.ts'
 import { findOther, shutOut } from './change-user.ts'
-import { deleteUser, listProjectsOf, listServicesOf, setAllDeleting } from './store.ts'
+import { deleteUser, giveDavit, listProjectsOf, listServicesOf, setAllDeleting } from './store.ts'
 
 /** Disables another user, and marks them and everything they own for removal. */
 export const beginRemoval = (
@@ -18,6 +18,8 @@ export const beginRemoval = (
       const user = findOther(tx, { id, by })
       const deletingAt = user.deletingAt ?? new Date()
       shutOut(tx, user, { deletingAt })
+      // what else is stored on these targets is forgotten with the user
+      giveDavit(tx, { from: id, to: by.id, isAll: true })
       setAllDeleting(tx, { ownerId: id, deletingAt, volumes })
       return { user, projects: listProjectsOf(tx, id), services: listServicesOf(tx, id) }
     },

@@ -85,14 +85,17 @@ export function setOwner(db: Tx, { from, to }: Gift) {
     .run()
 }
 
-/** Gives an admin what backs up Davit itself: its plan, its backups, and the targets that hold nothing else. */
-export function giveDavit(db: Tx, { from, to }: Gift) {
+/**
+ * Gives an admin what backs up Davit itself: its plan, its backups, and their targets: all, or those that hold
+ * nothing else.
+ */
+export function giveDavit(db: Tx, { from, to, isAll = false }: Gift & { isAll?: boolean }) {
   const isThere = and(isNull(backups.goneAt), notInArray(backups.status, ['failed', 'cancelled']))
   const usedBy = (compare: typeof eq) => [
     ...listValues(db, backupPlans.targetId, compare(backupPlans.subjectKind, 'davit')),
     ...listValues(db, backups.targetId, and(isThere, compare(backups.subjectKind, 'davit'))),
   ]
-  const others = usedBy(ne)
+  const others = isAll ? [] : usedBy(ne)
   const only = usedBy(eq).filter((id) => !others.includes(id))
   giveNamed(db, targets, { from, to, only })
   for (const table of [backups, backupPlans])

@@ -49,8 +49,9 @@ export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backup
     const subject = findSubject(db, { kind, id: subjectId, ownerId })
     if (!subject) return null
     const problem = problemOf(db, { subject, targetId })
-    if (problem?.reason !== 'owner_disabled' && (problem || isOverdue(db, plan)))
-      noteOverdue(db, subject, { problem })
+    // who disabled the owner of an app or service stopped its backups too; those of Davit are for all
+    const isMeant = kind !== 'davit' && problem?.reason === 'owner_disabled'
+    if (!isMeant && (problem || isOverdue(db, plan))) noteOverdue(db, subject, { problem })
     if (problem) return { problem }
     insertBackupJob(db, { subject, targetId, hold, by: 'plan' })
     return { after: () => jobs.wake() }

@@ -5,13 +5,18 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { eq } from 'drizzle-orm'
 import { extract } from '../../src/backup/read.ts'
+import { timed } from '../../src/backups/start.ts'
+import { getPlan, setPlan } from '../../src/backups/store.ts'
+import { davitId } from '../../src/backups/subject.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { users } from '../../src/db/schema.ts'
-import { getPlan } from '../../src/backups/store.ts'
-import { davitId } from '../../src/backups/subject.ts'
+import { startDue } from '../../src/jobs/due.ts'
+import { made } from '../services/instances.ts'
 import { simulatedApp } from '../support/app.ts'
-import type { TestClient } from '../support/client.ts'
+import type { TestApp } from '../support/app.ts'
+import type { Answer, TestClient } from '../support/client.ts'
 import { aTarget } from './a-target.ts'
+import { withVolume } from './scene.ts'
 import { SimulatedRestic } from './simulated-restic.ts'
 
 test('Davit’s own data is stored by an admin’s plan, as the file that davit restore reads, and proven', async () => {
@@ -94,8 +99,7 @@ test('an heir who is a member gets no backup, plan or target of Davit: the admin
   const { t, root, ada, id, targetId } = await ofAnAdmin()
   const heir = t.logIn('heir@example.com')
   const theirs = aTarget(t, ada.user.id)
-  const plan = { targetId, schedule: '0 3 * * *' }
-  expect((await ada.put('/settings/backups/plan', plan)).status).toBe(200)
+  await planned(ada, targetId)
   const path = `/settings/users/${ada.user.id}`
   expect((await root.delete(path, { heirId: heir.user.id })).status).toBe(200)
   const targetsOf = async (client: TestClient) =>
@@ -107,6 +111,54 @@ test('an heir who is a member gets no backup, plan or target of Davit: the admin
   expect(await targetsOf(root)).toEqual([targetId])
   expect(getPlan(t.db, davitId)).toMatchObject({ ownerId: root.user.id })
 })
+
+for (const [name, leave] of [
+  ['is made a member', (root, path) => root.put(path, { role: 'member' })],
+  ['is deleted with all they own', (root, path) => root.delete(path, { belongings: 'delete' })],
+] as [string, (root: TestClient, path: string) => Promise<Answer>][])
+  test(`the plan of an admin who ${name} goes on as that of the admin who does it`, async () => {
+    const { t, root, ada, id, targetId } = await ofAnAdmin()
+    await planned(ada, targetId)
+    expect((await leave(root, `/settings/users/${ada.user.id}`)).status).toBe(200)
+    await due(t)
+    await t.jobs.idle()
+    const { plan, items } = (await root.get('/settings/backups')).json
+    expect(plan).toMatchObject({ targetId, problem: null })
+    expect(items).toMatchObject([{ startedBy: 'plan', status: 'succeeded' }, { id }])
+  })
+
+test('a plan of Davit is told as overdue when its owner is disabled, or its target stays with a member', async () => {
+  const { t, root, ada, targetId } = await ofAnAdmin()
+  await planned(ada, targetId)
+  const { id } = await made(t, ada, withVolume)
+  expect((await ada.put(`/services/${id}/backups/plan`, nightly(targetId))).status).toBe(200)
+  const told = async () => {
+    await due(t)
+    const { plan } = (await root.get('/settings/backups')).json
+    const { items } = (await root.get('/settings/events')).json
+    return [plan.problem.reason, items[0]?.kind, items[0]?.count]
+  }
+  const path = `/settings/users/${ada.user.id}`
+  await root.put(path, { disabled: true })
+  expect(await told()).toEqual(['owner_disabled', 'backup_overdue', 1])
+  await root.put(path, { disabled: false })
+  await root.put(path, { role: 'member' })
+  expect(await told()).toEqual(['target_missing', 'backup_overdue', 2])
+})
+
+const nightly = (targetId: string) => ({ targetId, schedule: '0 3 * * *' })
+
+async function planned(client: TestClient, targetId: string) {
+  const { status } = await client.put('/settings/backups/plan', nightly(targetId))
+  expect(status).toBe(200)
+}
+
+/** Lets its plan be due. */
+async function due({ db, deps }: TestApp) {
+  const at = new Date()
+  setPlan(db, getPlan(db, davitId)!.id, { nextAt: at })
+  await startDue(db, timed(deps), at)
+}
 
 /** Two admins, of whom the second has backed up Davit to a target that holds nothing else. */
 async function ofAnAdmin() {
