@@ -52,6 +52,8 @@ export const backupKind =
         const isStored = db.transaction(() => {
           const isFirst = endBackup(db, id, outcome)
           if (isFirst && end.status !== 'cancelled') noteEnd(db, backup, outcome)
+          const now = getBackup(db, id) // it may have another owner since it began
+          if (isFirst && now?.status === 'succeeded' && isProofDue(db, now)) insertProof(db, now)
           return isFirst
         })
         deps.progress.delete(id)
@@ -63,7 +65,7 @@ export const backupKind =
         const now = getBackup(db, id)
         if (!now) return
         if (now.status === 'succeeded') {
-          if (isProofDue(db, now) && insertProof(db, now)) deps.jobs.wake()
+          deps.jobs.wake() // of its proof
           await applyRetention(deps, now, { listed, signal })
         } else if (now.startedAt) {
           await using restic = await openRepository(deps, now, { inOne: true })

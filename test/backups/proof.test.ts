@@ -6,7 +6,7 @@ import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
 import { setBackup } from '../../src/backups/store.ts'
 import { aService, withVolume } from './scene.ts'
-import { away } from './simulated-restic.ts'
+import { away, SimulatedRestic } from './simulated-restic.ts'
 
 /** Proves a backup to the end. */
 async function prove({ ada, t }: Awaited<ReturnType<typeof aService>>, id: string) {
@@ -126,6 +126,28 @@ test('a plan has each backup proven, or one a week', async () => {
   expect(await isProven(await backUp())).toBe(true)
   await plan({ prove: 'weekly' })
   expect(await isProven(await backUp())).toBe(false)
+})
+
+test('a proof that is due is stored with the end of its backup, so that no kill between them loses it', async () => {
+  const usual = new SimulatedRestic()
+  const seen: [status: string, isProving: boolean][] = []
+  const scene = await aService({
+    openRestic: async (...of) => ({
+      ...(await usual.open(...of)),
+      async [Symbol.asyncDispose]() {
+        const { json } = await scene.ada.get(scene.path)
+        seen.push(
+          json.items.map((one: { status: string; proving: boolean }) => [
+            one.status,
+            one.proving,
+          ])[0]!,
+        )
+      },
+    }),
+  })
+  await scene.plan({ prove: 'each' })
+  await scene.backUp()
+  expect(seen[0]).toEqual(['succeeded', true])
 })
 
 test('a proof can be cancelled, which says nothing of the backup', async () => {
