@@ -221,6 +221,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     ...{ ...outside, logs, collector, masks, feed, watched },
     ...{ jobs, starts, pulls, repositories, baseImages, groupedLogs, uploads, diskGuard },
     progress,
+    removing: new Set<string>(),
     countData: async (...of: Parameters<MoveDeps['countData']>) =>
       (await import('./backups/count-data.ts')).countData(backingUp, ...of),
   }

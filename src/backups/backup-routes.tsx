@@ -30,7 +30,7 @@ import { insertProof } from './proof/proof-job.ts'
 import { beginRestore, previewRestore, refuseIncomplete } from './restore/begin.ts'
 import { fileReader } from './read-file.ts'
 import { openRepository } from './repository.ts'
-import { removeBackup } from './retention.ts'
+import { refuseRemoving, removeBackup } from './retention.ts'
 import {
   findBackup,
   isBeingProven,
@@ -115,6 +115,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (backup.status !== 'succeeded' || backup.goneAt)
         throw new AppError('conflict', 'Only a complete backup can be proven.')
+      refuseRemoving(deps, backup)
       if (!insertProof(db, backup))
         throw new AppError('conflict', 'This backup is being proven already.')
       deps.jobs.wake()
@@ -151,6 +152,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (!isEnded(backup.status))
         throw new AppError('conflict', 'This backup hasn’t ended. Cancel it first.')
+      refuseRemoving(deps, backup)
       if (isInUse(db, backup))
         throw new AppError('conflict', 'This backup is being restored. Cancel that first.')
       const signal = AbortSignal.any([deps.streams.shutdown, AbortSignal.timeout(removalTimeout)])

@@ -22,6 +22,8 @@ export type BackupDeps = MoveDeps & {
   changes: ChangeFeed
   /** Of running backups, by id. */
   progress: Map<string, Progress>
+  /** Ids of backups that are being removed from their target. After a kill each is there as before. */
+  removing: Set<string>
   openRestic: (
     target: TargetRow,
     options?: Pick<ResticDeps, 'say' | 'isUncached' | 'inOne'>,

@@ -1,4 +1,4 @@
-import { Failure } from '../platform/errors.ts'
+import { AppError, Failure } from '../platform/errors.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome } from '../logs/store.ts'
 import type { Db } from '../db/index.ts'
@@ -107,9 +107,19 @@ async function removeRow({ db, logDb }: Pick<BackupDeps, 'db' | 'logDb'>, { id }
   deleteBackup(db, id)
 }
 
-/** Removes a backup from its target, then from the list. Repeatable. */
+/** Removes a backup from its target, then from the list. Repeatable. Nothing else may begin with it meanwhile. */
 export async function removeBackup(deps: BackupDeps, backup: Backup, { signal }: Options) {
-  const restic = await openRepository(deps, backup)
-  await forgetUnfinished(deps, backup, { restic, signal })
-  await removeRow(deps, backup)
+  deps.removing.add(backup.id)
+  try {
+    const restic = await openRepository(deps, backup)
+    await forgetUnfinished(deps, backup, { restic, signal })
+    await removeRow(deps, backup)
+  } finally {
+    deps.removing.delete(backup.id)
+  }
+}
+
+export function refuseRemoving({ removing }: Pick<BackupDeps, 'removing'>, { id }: Backup) {
+  if (removing.has(id))
+    throw new AppError('conflict', 'This backup is being deleted. Choose another one.')
 }

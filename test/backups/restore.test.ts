@@ -113,6 +113,30 @@ test('the backup before a restore doesn’t let the plan remove what is to be re
   expect(restic.backups).toEqual([`backup=${last.id}`])
 })
 
+test('a backup that is being deleted is neither restored nor proven, until that has failed', async () => {
+  const scene = await aService()
+  const { restic, ada, t, backUp } = scene
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  const forgetting = Promise.withResolvers<never>()
+  restic.faults.forget = () => {
+    began.resolve()
+    return forgetting.promise
+  }
+  const deleted = ada.delete(`/backups/${id}`)
+  await began.promise
+  const begin = async (what: string, body = {}) =>
+    (await ada.post(`/backups/${id}/${what}`, body)).status
+  expect(await begin('restore')).toBe(409)
+  expect(await begin('restore', { into: 'new' })).toBe(409)
+  expect(await begin('prove')).toBe(409)
+  expect((await ada.delete(`/backups/${id}`)).status).toBe(409)
+  expect(t.db.select().from(jobs).all()).toEqual([])
+  forgetting.reject(away())
+  expect((await deleted).status).toBe(502)
+  expect(await restore(scene, id)).toMatchObject({ answer: 200, status: 'succeeded' })
+})
+
 test('what was stopped for a restore stays so over a restart of Davit, which continues it', async () => {
   const scene = await aService()
   const { restic, backUp, ada, t, states } = scene

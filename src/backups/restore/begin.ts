@@ -1,13 +1,14 @@
 import { findOwnLiveEnvironment, listOwnEnvironments } from '../../environments/store.ts'
 import { hasJob } from '../../jobs/store.ts'
-import { AppError, Failure, invalidField } from '../../platform/errors.ts'
+import { AppError, Failure, found, invalidField } from '../../platform/errors.ts'
 import { placeable } from '../../services/placement.ts'
 import type { Service } from '../../services/store.ts'
 import type { User } from '../../web/factory.ts'
 import type { BackupDeps } from '../deps.ts'
 import type { restoreForm } from '../forms.ts'
 import type { Preview } from '../json.ts'
-import { isBeingRestored } from '../store.ts'
+import { refuseRemoving } from '../retention.ts'
+import { getBackup, isBeingRestored } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -48,7 +49,7 @@ export async function beginRestore(
     if (environmentId !== null) throw invalidField('environmentId', 'can’t be a new service.')
     return restoreIntoNew(deps, backup, {
       ...{ owner, name, server, database, also },
-      check: () => refuseRestoring(deps, backup),
+      check: () => refuseBusy(deps, backup),
     })
   }
   if (name !== null) throw invalidField('name', 'is that of a new service: set into to new.')
@@ -57,7 +58,7 @@ export async function beginRestore(
   deps.db.transaction(
     () => {
       const subject = subjectFor(deps, backup, environmentId)
-      refuseRestoring(deps, backup)
+      refuseBusy(deps, backup)
       if (hasJob(deps.db, subject.id)) throw busy(subject)
       const by = owner.email
       const isBackedUp = backupFirst
@@ -112,8 +113,10 @@ function namedIn(backup: Backup, database: string | null | undefined) {
   throw invalidField('database', 'must be a database of the backup.')
 }
 
-function refuseRestoring({ db }: BackupDeps, backup: Backup) {
-  if (isBeingRestored(db, backup))
+function refuseBusy(deps: BackupDeps, backup: Backup) {
+  refuseRemoving(deps, backup)
+  refuseIncomplete(found('backup', getBackup(deps.db, backup.id)))
+  if (isBeingRestored(deps.db, backup))
     throw new AppError('conflict', 'This backup is being restored. Wait until that has ended.')
 }
 
