@@ -6,7 +6,8 @@ import { findUser, updateUser } from '../accounts/store.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
-import { giveDavit, hasOtherAdmin } from './store.ts'
+import { hasOtherAdmin } from './store.ts'
+import { giveDavit } from './transfer-store.ts'
 
 type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
 

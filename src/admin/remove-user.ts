@@ -6,7 +6,8 @@ import { removeService } from '../services/remove.ts'
 import type { RemovalDeps as ServiceRemoval } from '../services/remove.ts'
 import type { User } from '../web/factory.ts'
 import { findOther, shutOut } from './change-user.ts'
-import { deleteUser, giveDavit, listProjectsOf, listServicesOf, setAllDeleting } from './store.ts'
+import { deleteUser, listProjectsOf, listServicesOf, setAllDeleting } from './store.ts'
+import { giveDavit } from './transfer-store.ts'
 
 /** Disables another user, and marks them and everything they own for removal. */
 export const beginRemoval = (

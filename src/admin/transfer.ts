@@ -12,14 +12,8 @@ import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { findOtherLive, keepAnAdmin } from './change-user.ts'
-import {
-  deleteUser,
-  giveDavit,
-  hasWebhook,
-  listProjectsOf,
-  listServicesOf,
-  setOwner,
-} from './store.ts'
+import { deleteUser, hasWebhook, listProjectsOf, listServicesOf } from './store.ts'
+import { giveDavit, setOwner } from './transfer-store.ts'
 
 type Transfer = { id: string; by: User; heirId: string }
 

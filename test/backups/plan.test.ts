@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
-import { setOwner } from '../../src/admin/store.ts'
+import { setOwner } from '../../src/admin/transfer-store.ts'
 import { planForm } from '../../src/backups/forms.ts'
 import { listPlansOn } from '../../src/backups/store.ts'
 import { expectRefusals } from '../support/refusals.ts'
