@@ -20,27 +20,23 @@ type RestoreOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
   passphrase: string | null
+  /** Changes the database before it is used. */
+  fill?: (db: Db, secrets: Secrets) => Promise<void>
 }
 
 /**
  * Restores a backup into an empty data directory: it is unpacked, verified and migrated in a
  * staging directory, then moved. What was running is recorded for the next server.
  */
-export const restoreBackup = ({ config, file, passphrase }: RestoreOptions): Promise<Manifest> =>
+export const restoreBackup = ({ config, ...options }: RestoreOptions): Promise<Manifest> =>
   fillDataDir(config.dataDir, (directory) => {
     if (existsSync(join(config.dataDir, fillingName))) throw halfFilled(config.dataDir)
-    return unpackInto(directory, { config, file, passphrase })
+    return unpackInto(directory, { config, ...options })
   })
 
-/** Also lets `fill` add what else belongs to it. */
 export async function unpackInto(
   directory: string,
-  {
-    config: { secretKey },
-    file,
-    passphrase,
-    fill = async () => {},
-  }: RestoreOptions & { fill?: (db: Db, secrets: Secrets) => Promise<void> },
+  { config: { secretKey }, file, passphrase, fill = async () => {} }: RestoreOptions,
 ): Promise<Manifest> {
   const manifest = await extract(file, { passphrase, directory })
   if (secretKey && manifest.key === 'file') throw keyBesides()

@@ -198,6 +198,12 @@ const PlanFacts = ({
           </p>
         </Trouble>
       )}
+      {!plan.nextAt && (
+        <p class="note">
+          This plan is off, as on the copy of a server: it backs up and removes nothing. Save it to
+          turn it on.
+        </p>
+      )}
       {plan.problem && (
         <p class="note" dir="auto">
           {plan.problem.message}
@@ -217,7 +223,7 @@ const PlanFacts = ({
           to <bdi>{targets.find(({ id }) => id === plan.targetId)?.name ?? 'a removed target'}</bdi>
         </span>
       </p>
-      <NextTimes times={times} />
+      {times.length > 0 && <NextTimes times={times} />}
     </>
   )
 }

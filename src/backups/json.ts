@@ -173,7 +173,9 @@ const contentsJson = ({ component, engine, version, databases }: StoredContents)
 export const planJson = (row: Plan, { overdue }: { overdue: boolean }) =>
   shown(plan, { ...row, overdue, nextTimes: timesOf(row) })
 
-export const timesOf = (row: Plan) => nextTimes(row, { after: new Date(), count: 5 })
+/** None of one that is off. */
+export const timesOf = (row: Plan) =>
+  row.nextAt ? nextTimes(row, { after: new Date(), count: 5 }) : []
 
 const ofSubject = (path: string, what: string): ReturnType<SliceOperations>[string] => ({
   [`GET ${path}`]: does(

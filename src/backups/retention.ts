@@ -60,7 +60,7 @@ function unfinished(
   return listed.filter((one) => one.tags.some((tag) => tags.has(tag))).map((one) => one.id)
 }
 
-/** What the plan no longer keeps is removed; a failure is the plan’s, as the backup itself is good. */
+/** What the plan no longer keeps is removed, unless it is off; a failure is the plan’s, as the backup itself is good. */
 export async function applyRetention(
   deps: BackupDeps,
   backup: Backup,
@@ -69,7 +69,7 @@ export async function applyRetention(
   const { db } = deps
   const { subjectId, targetId } = backup
   const plan = getPlan(db, subjectId)
-  if (!plan || plan.targetId !== targetId) return
+  if (!plan?.nextAt || plan.targetId !== targetId) return
   const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
   if (last + daily + weekly + monthly === 0) return
   try {

@@ -186,6 +186,7 @@ const rehearsal = (host: string, hasVolumes: boolean) => [
     : []),
   `  - ${host} gets a copy of all of it. What is written there later is lost with the next move.`,
   '  - Apps run there too, from then on: they may send e-mail, run schedules and call others twice.',
+  '  - Plans of backups are off there: both would store in, and remove from, the same repositories.',
 ]
 
 const forGood = (host: string) => [

@@ -38,6 +38,7 @@ export const backupPlans = sqliteTable('backup_plans', {
   /** SQLite files, or folders of them, that a proof may find damaged. */
   acceptDamaged: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   hold: text({ enum: volumeHolds }).notNull().default('pause'),
+  /** Null while it is off, as in the copy of a rehearsed move. */
   nextAt: time(),
   /** The last time that was due, and why no backup began then; null when one did. */
   dueAt: time(),

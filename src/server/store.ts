@@ -2,7 +2,7 @@ import { desc, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow } from '../db/queries.ts'
 import { listRestored } from '../db/restored.ts'
-import { deployments, environments, projects, services, users } from '../db/schema.ts'
+import { backupPlans, deployments, environments, projects, services, users } from '../db/schema.ts'
 import { getCurrent } from '../environments/store.ts'
 
 /** The names of all projects and services, by which an operator recognises an installation. */
@@ -81,3 +81,6 @@ const listServices = (db: Db, restored: Set<string>) =>
       isOver: !restored.has(id) && ['running', 'stopped', 'failed'].includes(status),
       state: errorMessage ?? status,
     }))
+
+/** Each backs up nothing until it is saved again. */
+export const turnPlansOff = (db: Db) => db.update(backupPlans).set({ nextAt: null }).run()

@@ -2,7 +2,10 @@ import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
 import { setOwner } from '../../src/admin/transfer-store.ts'
 import { planForm } from '../../src/backups/forms.ts'
-import { listPlansOn } from '../../src/backups/store.ts'
+import { timed } from '../../src/backups/start.ts'
+import { backupPlans, listPlansOn } from '../../src/backups/store.ts'
+import { planAgain, startDue } from '../../src/jobs/due.ts'
+import { turnPlansOff } from '../../src/server/store.ts'
 import { expectRefusals } from '../support/refusals.ts'
 import { aTarget } from './a-target.ts'
 import { away } from './simulated-restic.ts'
@@ -120,6 +123,23 @@ test('a change of a plan keeps what is omitted, and removing it keeps the backup
   expect((await s.ada.delete(`${s.path}/plan`)).status).toBe(200)
   expect((await s.ada.get(`${s.path}/plan`)).status).toBe(404)
   expect((await s.ada.get(s.path)).json).toMatchObject({ plan: null, items: [{}] })
+})
+
+test('a plan that is off backs up nothing and removes nothing until it is saved again', async () => {
+  const s = await aService()
+  const values = { keepLast: 1, prove: 'never' }
+  await s.plan(values)
+  const first = await s.backUp()
+  turnPlansOff(s.db)
+  expect((await s.ada.get(`${s.path}/plan`)).json.nextTimes).toEqual([])
+  expect((await s.ada.page(s.path)).text).not.toContain('Next times')
+  await planAgain(s.db, backupPlans, Date.now())
+  await startDue(s.db, timed(s.t.deps), new Date('2100-01-01'))
+  const second = await s.backUp()
+  expect(s.restic.backups).toEqual([`backup=${first.id}`, `backup=${second.id}`])
+  expect((await s.plan(values)).nextTimes).not.toEqual([])
+  const third = await s.backUp()
+  expect(s.restic.backups).toEqual([`backup=${third.id}`])
 })
 
 test('what a plan can’t be is refused', async () => {

@@ -2,8 +2,15 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'b
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { insertUser } from '../../src/accounts/store.ts'
+import { makeBackup } from '../../src/backup/make.ts'
+import { getPlan, savePlan } from '../../src/backups/store.ts'
+import { davitId } from '../../src/backups/subject.ts'
 import type { Restic } from '../../src/backups/restic/restic.ts'
+import { openDatabase } from '../../src/db/index.ts'
+import { openInstallation } from '../../src/db/installation.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import type { Layout } from '../../src/server/layout.ts'
 import { chooseVolumes } from '../../src/server/move/contents.ts'
@@ -11,6 +18,7 @@ import { fill } from '../../src/server/move/arrive.ts'
 import { occupation } from '../../src/server/move/facts.ts'
 import {
   atStart,
+  drafts,
   readMove,
   refuseMoved,
   removeMove,
@@ -130,6 +138,35 @@ test('what was deleted on the old server since it was restored here is removed',
   const last = fill(layout, restic, { ask: 'fill', volumes, passphrase: 'p' }, work)
   await expect(last).rejects.toHaveProperty('cause.code', 'ENOENT') // no data was sent
   expect(await isThere()).toEqual([true, false, true, true])
+})
+
+test.each([
+  ['a copy', false],
+  ['a move for good', true],
+])('plans of backups run on the new server of %s: %p', async (_, isFinal) => {
+  const nextAt = new Date('2100-01-01')
+  const dataDir = join(root, 'data')
+  const [from, passphrase] = [join(root, 'old'), 'p']
+  mkdirSync(from)
+  const secrets = openSecrets({ dataDir: from, secretKey: null })
+  const old = openDatabase(join(from, 'davit.db'))
+  const instanceId = openInstallation(old, secrets)
+  const { id: ownerId } = insertUser(old, { email: 'a@b.example', role: 'admin' })
+  const plan = { targetId: 't', schedule: '0 3 * * *', ownerId, nextAt }
+  savePlan(old, { kind: 'davit', id: davitId }, plan)
+  writeMove(layout, 'received', { ...received, instanceId })
+  const made = { withLogs: false, force: false, settings: {} }
+  const file = join(layout.moves, drafts.received)
+  await makeBackup({ config: { dataDir: from, secretKey: null }, file, passphrase, ...made })
+  mkdirSync(dirname(layout.settings), { recursive: true })
+  writeFileSync(layout.settings, `DAVIT_DATA_DIR=${dataDir}`)
+  mkdirSync(repositoryIn(layout, received.repository), { recursive: true })
+  const work = { say() {}, signal: new AbortController().signal }
+  const restic = {} as Restic // no volumes are sent
+  await fill(layout, restic, { ask: 'fill', volumes: [], passphrase, isFinal }, work)
+  const db = openDatabase(join(dataDir, 'davit.db'))
+  expect(getPlan(db, davitId)?.nextAt).toEqual(isFinal ? nextAt : null)
+  for (const { $client } of [old, db]) $client.close()
 })
 
 test('the end of a move removes what a killed backup has left', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { restoreBackup } from '../../backup/restore.ts'
 import type { Restic } from '../../backups/restic/restic.ts'
+import type { Db } from '../../db/index.ts'
 import { isLocked } from '../../db/instance-lock.ts'
 import { ownAddresses } from '../../domains/public-address.ts'
 import { connectDocker } from '../../docker/index.ts'
@@ -18,6 +19,7 @@ import { localEngine } from '../machine.ts'
 import { run } from '../run.ts'
 import type { Work } from '../run.ts'
 import { stopService } from '../service.ts'
+import { turnPlansOff } from '../store.ts'
 import { clear } from './discard.ts'
 import { configOf, factsOf, occupation, userNamespaceOf } from './facts.ts'
 import { holdDavit, startDavit, unguardStart } from './guard.ts'
@@ -127,7 +129,7 @@ export async function take(
 export async function fill(
   layout: Layout,
   restic: Restic,
-  { volumes, passphrase }: Request<'fill'>,
+  { volumes, passphrase, isFinal = false }: Request<'fill'>,
   { signal, say }: Work,
 ) {
   const docker = connectDocker(localEngine)
@@ -152,7 +154,11 @@ export async function fill(
   await removeOtherVolumes({ docker, instanceId }, names)
   const file = join(layout.moves, drafts.received)
   const config = configOf(layout)
-  await asDavit(() => restoreBackup({ config, file, passphrase }))
+  const change = async (db: Db) => {
+    // two servers would remove each other's backups from the same repositories
+    if (!isFinal) turnPlansOff(db)
+  }
+  await asDavit(() => restoreBackup({ config, file, passphrase, fill: change }))
   rmSync(file)
 }
 

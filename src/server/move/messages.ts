@@ -44,6 +44,8 @@ type Image = { id: string; size: number; tag: string | null }
 export type Filling = {
   volumes: { snapshot: string; volumes: { name: string; labels: Record<string, string> }[] }[]
   passphrase?: string
+  /** Without it the data is that of a copy, whose plans of backups are off. */
+  isFinal?: boolean
 }
 
 export type Compared = {

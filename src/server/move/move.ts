@@ -103,7 +103,7 @@ async function moveData(
   const passphrase = await sending.data()
   if (!isFinal) await goOn(plan, work)
   work.say(`Restoring it on ${nameOf(destination)}`)
-  await sending.fill({ volumes, passphrase })
+  await sending.fill({ volumes, passphrase, isFinal })
   work.say(`Starting Davit on ${nameOf(destination)}`)
   const running = contents.groups.filter(({ isRunning }) => isRunning)
   const expected = running.map(({ id, name }) => ({ id, name }))
