@@ -80,12 +80,16 @@ export const watchedRelease: Operation = async (start) => {
   onTestFinished(() => load[Symbol.dispose]())
   let name: string
   let deployment: Deployment
-  const release = async (env: Record<string, string> = {}) => {
+  const release = async (env: Record<string, string> = {}, asked = {}) => {
     name = site.commit(env)
     await load.allow(site.live, name)
-    deployment = await site.trigger(davit.client)
+    deployment = await site.trigger(davit.client, asked)
     await ended(davit.client, deployment)
   }
+  const share = () => release({}, { strategy: 'share', percent: 50 })
+  /** It may be done already, or its answer ends with Davit. */
+  const ask = (verb: string) =>
+    davit.client.post(`${pathOf(deployment)}/${verb}`).catch(() => undefined)
   const crash = () => post(site.place, '/bad')
   const settled = async (end: string) => {
     let now!: Watched
@@ -94,7 +98,7 @@ export const watchedRelease: Operation = async (start) => {
       return now.watchUntil === null
     }, 60)
     expect(now.watch?.end).toBe(end)
-    if (end !== 'reverted') site.live = name
+    if (end !== 'reverted' && end !== 'cancelled') site.live = name
     await load.allow(site.live)
   }
   const goesBack = (moment: string, comes: () => Promise<unknown>, then = async () => {}) => ({
@@ -125,12 +129,37 @@ export const watchedRelease: Operation = async (start) => {
       name: 'it is kept',
       async begin() {
         await release()
-        void davit.client.post(`${pathOf(deployment)}/keep`).catch(() => {}) // Davit is killed
+        void ask('keep')
         await Bun.sleep(Math.random() * 60)
       },
       async end() {
-        await davit.client.post(`${pathOf(deployment)}/keep`).catch(() => {}) // it may be already
+        await ask('keep')
         await settled('kept')
+      },
+    },
+    {
+      name: 'a share is promoted',
+      async begin() {
+        await share()
+        void ask('promote')
+        await Bun.sleep(Math.random() * 60)
+      },
+      async end() {
+        await ask('promote')
+        await ask('keep')
+        await settled('kept')
+      },
+    },
+    {
+      name: 'a share is taken back',
+      async begin() {
+        await share()
+        void ask('cancel')
+        await Bun.sleep(Math.random() * 60)
+      },
+      async end() {
+        await ask('cancel')
+        await settled('cancelled')
       },
     },
     {

@@ -82,8 +82,8 @@ export async function aSite(
       project.commit(filesOf(name, env))
       return name
     },
-    trigger: (client: DavitClient) =>
-      client.post<Deployment>(`/projects/${project.id}/deployments`),
+    trigger: (client: DavitClient, asked: Record<string, unknown> = {}) =>
+      client.post<Deployment>(`/projects/${project.id}/deployments`, asked),
     rollBack: (client: DavitClient, to: Deployment) =>
       client.post<Deployment>(`${pathOf(to)}/rollback`),
   }
