@@ -76,6 +76,9 @@ async function anHourLater(scene: Scene, deployment: Deployment) {
 
 const crashes = { code: 'crashed_after_switch' }
 
+/** Visitors see no error. */
+const none = /(?!)/
+
 const goesBack: Record<string, Row> = {
   'crashes at its 1st request': { fault: 'crash:1', ...crashes },
   'crashes at its 20th request': { fault: 'crash:20', ...crashes },
@@ -88,6 +91,7 @@ const goesBack: Record<string, Row> = {
   },
   'crashes when the clock was put forward': { fault: 'path:/bad', ...crashes, cause: anHourLater },
   'runs out of memory': { fault: 'memory:100', ...crashes, settings: { memoryMb: 160 } },
+  'fails its health check': { fault: 'sick:6', code: 'unhealthy_after_switch', answers: none },
   'answers 500 from the start': {
     ...{ fault: 'errors:1', code: 'errors_after_switch', answers: /status 500/ },
     settings: { rollbackOn: ['errors'] },

@@ -35,9 +35,12 @@ function goesWrong(pathname: string) {
   return fault === 'errors'
 }
 
-/** Its health is bad from the start on, or at every second check. */
+/** Its health is bad from the start on, some seconds later, or at every second check. */
 let checks = 0
-const isHealthy = () => isWell && !(fault === 'flaps' && ++checks % 2 === 0)
+function isHealthy() {
+  if (fault === 'flaps' && ++checks % 2 === 0) return false
+  return isWell && !(fault === 'sick' && process.uptime() > Number(from))
+}
 
 const server = Bun.serve({
   port: Number(process.env.PORT ?? 8080),
