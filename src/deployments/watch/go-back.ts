@@ -33,7 +33,8 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   }
   routing.routeBack(environmentId) // other work may have the containers for now
   updateWatch(db, watched, { verdict })
-  const requests = await failedOf(deps, environmentId) // more are known when it is told
+  // more are known when it is told, and nothing may hold up going back
+  const requests = await failedOf(deps, environmentId).catch(() => [])
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     message,
@@ -56,8 +57,7 @@ export const takeBack = (deps: WatchDeps, watched: Watched, why: string) =>
 
 type Revert = {
   message: string
-  /** With the version before. */
-  commit: (tx: Tx, before: Deployment) => void
+  commit: (tx: Tx) => void
   /** For the log. */
   linesOf: (before: Deployment) => string[]
 }
@@ -75,7 +75,7 @@ async function revert(deps: WatchDeps, watched: Watched, { message, commit, line
       isStill: () =>
         getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
       commit(tx) {
-        commit(tx, before)
+        commit(tx)
         promoted = promoteStayed(db, environmentId)
       },
       shutdown,
