@@ -53,6 +53,22 @@ test('nothing is replaced when the backup before it fails, unless that is left o
   expect(await states()).toEqual(['running'])
 })
 
+test('nothing is stopped or removed for volumes that the target doesn’t have whole', async () => {
+  const scene = await aService()
+  const { restic, backUp, t } = scene
+  const { id } = await backUp()
+  restic.faults.read = async ({ to, signal }) => {
+    await to(Readable.from([Buffer.from('half')]), signal)
+    throw away()
+  }
+  const stopped: string[] = []
+  t.faults.stopContainer = async (id) => (stopped.push(id), true)
+  const { status } = await restore(scene, id, { backupFirst: false })
+  expect({ status, stopped, restored: restic.restored }).toEqual({
+    ...{ status: 'failed', stopped: [], restored: [] },
+  })
+})
+
 test('a service runs again when its volumes couldn’t be replaced, and the restore says so', async () => {
   const scene = await aService()
   const { restic, backUp, states } = scene

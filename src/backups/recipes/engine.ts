@@ -18,6 +18,8 @@ export type Engine = {
     /** Prints what `DAVIT_QUERY` selects. */
     query?: string
     load: string
+    /** True when `load` removes the old data before it has read the new. */
+    erases?: true
     /** Run when `load` has failed, or was ended. */
     undo?: string
   }

@@ -168,6 +168,17 @@ export const ask = (
 export const versionOf = (deps: ToolDeps, call: Call) =>
   withTools(deps, call, async (open) => (await serverOf(deps, open)).version)
 
+/** The files that `load` reads once the old data is removed; none of an engine that loads them beside it. */
+export function filesOverErased({
+  source,
+  contents,
+  ...which
+}: Pick<Target, 'source'> & Pick<Load, 'contents' | 'database'>): string[] {
+  if (!engines[source.engine].database.erases) return []
+  const files = chosen(contents, which).map(({ file }) => file)
+  return contents.roles ? [...files, contents.roles.file] : files
+}
+
 /** Replaces the databases of a dump in a server that runs, or creates them; others stay as they are. */
 export const load = (deps: ToolDeps, call: Load): Promise<void> =>
   withTools(deps, call, (open) => loadAll(deps, open))
@@ -186,14 +197,16 @@ async function loadAll(
     await runTool(deps, { ...call, script: engine.roles.load, env, stdin })
   }
   if (!engine.roles?.isLast) await loadRoles()
-  for (const one of contents.databases)
-    if (database === undefined || one.name === database)
-      await loadOne(deps, {
-        ...{ ...call, script: engine.database.load, env: envOf(engine, one) },
-        stdin: (to, signal) => read(one.file, to, signal),
-      })
+  for (const one of chosen(contents, { database }))
+    await loadOne(deps, {
+      ...{ ...call, script: engine.database.load, env: envOf(engine, one) },
+      stdin: (to, signal) => read(one.file, to, signal),
+    })
   if (engine.roles?.isLast) await loadRoles()
 }
+
+const chosen = ({ databases }: Contents, { database }: Pick<Load, 'database'>) =>
+  databases.filter(({ name }) => database === undefined || name === database)
 
 async function loadOne(deps: ToolDeps, tool: Tool) {
   const { undo } = engineOf(tool).database

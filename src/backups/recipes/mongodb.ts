@@ -50,7 +50,7 @@ mongodump "$@" --quiet --db=admin --archive`,
 exec mongorestore "$@" --quiet --nsInclude='admin.*' --archive`,
     ending: 'archive',
   },
-  database: { dump, count, load },
+  database: { dump, count, load, erases: true },
   ending: 'archive',
   toDatabase: (lines) => ({
     tables: (lines as [string, number][]).map(([name, rows]) => ({ name, rows })),

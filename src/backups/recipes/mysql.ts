@@ -113,7 +113,7 @@ type Counted = ({ exact: boolean } | [table: string, rows: number])[]
 export const mysql: Engine = {
   server,
   roles: { dump: dumpUsers, load: loadUsers, ending: 'sql', isLast: true },
-  database: { dump: dumpOne, count: countOne, query, load: loadOne },
+  database: { dump: dumpOne, count: countOne, query, load: loadOne, erases: true },
   ending: 'sql',
   env: (database) => ({ DAVIT_HEX: Buffer.from(database?.name ?? '').toString('hex') }),
   toDatabase(lines) {

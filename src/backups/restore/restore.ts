@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
@@ -11,7 +12,14 @@ import { containerIn, recipeIn, volumesThere, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf, whileHeld } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
-import { inspect, load, refuseNewer, toolsOf, versionOf } from '../recipes/index.ts'
+import {
+  filesOverErased,
+  inspect,
+  load,
+  refuseNewer,
+  toolsOf,
+  versionOf,
+} from '../recipes/index.ts'
 import type { Contents, Target } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
@@ -24,7 +32,7 @@ import type { Subject, SubjectKey } from '../subject.ts'
 type Restoring = {
   backup: Backup
   /** What its data replaces that of. */
-  into: SubjectKey
+  into: SubjectKey & { isNew: boolean }
   /** Null for all that it has. */
   database: string | null
   /** False when they have been filled already. */
@@ -35,8 +43,8 @@ type Restoring = {
 
 /**
  * Replaces the data of a service or environment by that of a backup, of it or another one. All that can be refused is refused before
- * anything is replaced. Each database changes places at once; volumes are replaced while what writes to them is
- * stopped. It can be repeated.
+ * anything is replaced, and what is removed first is only removed once all that takes its place was read. Volumes
+ * are replaced while what writes to them is stopped. It can be repeated.
  */
 export async function restore(deps: BackupDeps, restoring: Restoring) {
   const { backup, into, database, log, work } = restoring
@@ -60,6 +68,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
     throw notUsed(names)
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
+  if (!into.isNew) await readFirst({ ...restoring, restic, servers, volumes })
   const there = whereDataIs(deps, workload)
   for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
@@ -95,13 +104,34 @@ async function serversFor(
   return servers
 }
 
+/** What the target doesn’t have whole, or has changed, must not cost the old data: reads all of it to nowhere. */
+async function readFirst({
+  backup,
+  database,
+  ...reading
+}: Restoring & { restic: Restic; servers: Server[]; volumes: Mounts }) {
+  const { restic, servers, volumes, log, work } = reading
+  const files = [
+    ...servers.flatMap(({ target, contents }) =>
+      filesOverErased({ ...target, contents, database: database ?? undefined }),
+    ),
+    ...volumes.map(({ file }) => file),
+  ]
+  if (files.length === 0) return
+  log.write('Reading the backup before anything is removed for it.')
+  const read = fileReader(backup, restic)
+  for (const file of files) await read(file, nowhere(), work.signal)
+}
+
+const nowhere = () => new Writable({ write: (_, __, done) => done() })
+
 async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { restic: Restic }) {
   const { backup, database, log, restic, target, contents } = loading
   const { signal } = loading.work
   const { component } = contents
   log.write(`Loading ${database ?? 'the databases'} of ${component}.`)
-  const only = database === null ? {} : { database }
-  await load(deps, { ...target, contents, ...only, read: fileReader(backup, restic), signal })
+  const read = fileReader(backup, restic)
+  await load(deps, { ...target, contents, database: database ?? undefined, read, signal })
   const { databases } = await inspect(deps, { ...target, signal })
   const tables = databases.flatMap((one) =>
     database === null || one.name === database ? one.tables : [],
@@ -116,10 +146,10 @@ async function mountsFor(
   { backup, workload }: { backup: Backup; workload: Workload },
 ) {
   const there = await volumesThere(deps, workload)
-  return backup.files.flatMap(({ snapshot, bytes: size, volumes: names }) =>
+  return backup.files.flatMap(({ file, snapshot, bytes: size, volumes: names }) =>
     names
       ? {
-          ...{ snapshot, bytes: size },
+          ...{ file, snapshot, bytes: size },
           volumes: names.map((name) => {
             const volume = there.find((one) => shortName(workload, one) === name)
             if (!volume) throw noVolume(name)

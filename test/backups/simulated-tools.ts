@@ -1,0 +1,66 @@
+import { PassThrough, Readable } from 'node:stream'
+import type { StoredContents } from '../../src/db/schema.ts'
+import type { Docker } from '../../src/docker/index.ts'
+import { getBackup, setBackup } from '../../src/backups/store.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { aService } from './scene.ts'
+
+type Engine = StoredContents['engine']
+
+const images: Record<Engine, string> = {
+  postgresql: 'postgres',
+  mysql: 'mysql',
+  redis: 'redis',
+  mongodb: 'mongo',
+}
+
+const version = '8.0.1'
+
+/** A backup of a service of one database, on the simulated engine, whose tools only note what they are run for. */
+export async function aDatabase(engine: Engine) {
+  const scene = await aService()
+  const { t, ada, restic, service } = scene
+  const { id, files } = await scene.backUp()
+  const image = images[engine]
+  t.engine.addImage({ tags: [`${image}:latest`], command: ['sleep', '999'] })
+  const environment = '{ MYSQL_ROOT_PASSWORD: secret, POSTGRES_PASSWORD: secret }'
+  const compose = `
+services:
+  one: { image: ${image}, environment: ${environment}, volumes: ["data:/data"] }
+volumes: { data: {} }
+`
+  const { status, text } = await ada.put(`/services/${service.id}`, { compose })
+  if (status !== 200) throw new Error(text)
+  await t.jobs.idle()
+  const dump = Buffer.from('all of the dump')
+  const checksum = new Bun.CryptoHasher('sha256').update(dump).digest('hex')
+  const databases = [{ name: 'app', file: 'one/app', tables: [] }]
+  setBackup(t.db, id, {
+    files: [{ ...files[0], volumes: undefined, file: 'one/app', checksum }],
+    contents: [{ component: 'one', engine, version, databases }],
+  })
+  restic.faults.read = ({ to, signal }) => to(Readable.from([dump]), signal)
+
+  const runs: string[] = []
+  const ofServer = [{ version }, { database: 'app' }]
+  const ofDatabase = engine === 'postgresql' ? [{ create: [], extensions: [] }] : []
+  const ended = { exitCode: 0, oomKilled: false, stderr: '' }
+  const execPiped: Docker['execPiped'] = async (_, { stdin, stdout, env, signal }) => {
+    if (stdin) {
+      runs.push('load')
+      await stdin(new PassThrough().resume(), signal!, 'tools')
+    } else if (!stdout) runs.push('undo')
+    else {
+      const lines = env?.DAVIT_DATABASE === undefined ? ofServer : ofDatabase
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+      await stdout(Readable.from([Buffer.from(text)]), signal!)
+    }
+    return ended
+  }
+  const runPiped: Docker['runPiped'] = ({ stdin, signal }) => {
+    void stdin!(new PassThrough().resume(), signal!, 'tools')
+    return unlessAborted(new Promise<never>(() => {}), signal!)
+  }
+  Object.assign(t.deps.docker, { execPiped, runPiped })
+  return { ...scene, id, runs, dump, restoreOf: () => getBackup(t.db, id)!.restore! }
+}
