@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Readable } from 'node:stream'
+import type { End } from '../../src/jobs/task.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
 import { aDatabase } from './simulated-tools.ts'
 
@@ -18,30 +21,102 @@ const harms: [string, (scene: Scene) => Buffer][] = [
   ['other', () => Buffer.from('DROP DATABASE app;')],
 ]
 
-const engines = [
-  ['mysql', []],
-  ['mongodb', []],
-  ['postgresql', ['load', 'undo']],
-  ['redis', ['load', 'undo']],
-] as const
+/** Lets the target have that in place of what was stored. */
+function harm({ restic, dump }: Scene, bytes: Buffer) {
+  restic.faults.read = async ({ to, signal }) => {
+    await to(Readable.from([bytes]), signal)
+    if (bytes.length < dump.length) throw away()
+  }
+}
 
-for (const [engine, expected] of engines)
+const erasing = ['mysql', 'mongodb'] as const
+const beside = ['postgresql', 'redis'] as const
+
+for (const engine of erasing)
   test.each(harms)(
-    `of ${engine}, a load that first removes the old data doesn’t begin while the target has %s data`,
-    async (_, harm) => {
+    `a load of ${engine} removes the old data first, so it doesn’t begin while the target has %s data`,
+    async (_, bytes) => {
       const scene = await aDatabase(engine)
-      const bytes = harm(scene)
-      scene.restic.faults.read = async ({ to, signal }) => {
-        await to(Readable.from([bytes]), signal)
-        if (bytes.length < scene.dump.length) throw away()
-      }
+      harm(scene, bytes(scene))
       expect(await restore(scene)).toBe('failed')
-      expect(scene.runs).toEqual([...expected])
+      expect(scene.runs).toEqual([])
     },
   )
 
-test.each(engines.map(([engine]) => engine))('a whole dump of %s is loaded', async (engine) => {
+for (const engine of beside)
+  test.each(harms)(
+    `a load of ${engine} is beside the old data, so it begins at once, and is undone when the target has %s data`,
+    async (_, bytes) => {
+      const scene = await aDatabase(engine)
+      harm(scene, bytes(scene))
+      expect(await restore(scene)).toBe('failed')
+      expect(scene.runs).toEqual(['load', 'undo'])
+    },
+  )
+
+test.each([...erasing, ...beside])('a whole dump of %s is loaded', async (engine) => {
   const scene = await aDatabase(engine)
   expect(await restore(scene)).toBe('succeeded')
   expect(scene.runs).toEqual(['load'])
+})
+
+/** A restore that Davit's end interrupted, as the next process takes it up. */
+async function interrupted(engine: Parameters<typeof aDatabase>[0]) {
+  const scene = await aDatabase(engine)
+  const { restic, ada, t, id, runs } = scene
+  const began = Promise.withResolvers<void>()
+  restic.faults.list = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
+  await began.promise
+  await t.jobs.stop()
+  delete restic.faults.list
+  expect([scene.restoreOf().status, runs]).toEqual(['running', []])
+  return { ...scene, ...restoring(t, id) }
+}
+
+const { signal } = new AbortController()
+
+test.each(beside)(
+  'a load of %s that Davit’s end may have ended is undone before the restore begins again',
+  async (engine) => {
+    const { restic, runs, job, task } = await interrupted(engine)
+    restic.faults.list = async () => {
+      expect(runs).toEqual(['undo'])
+      throw away()
+    }
+    expect(task.run(workOf(job))).rejects.toMatchObject({ code: 'target_away' })
+    await task.end({ status: 'failed', failure: away() }, signal)
+    expect(runs).toEqual(['undo'])
+  },
+)
+
+const ends = [{ status: 'cancelled' }, { status: 'failed', failure: away() }] satisfies End[]
+
+for (const engine of beside)
+  test.each(ends.map((end) => [end.status, end] as const))(
+    `it is undone, too, when a restore of ${engine} ends before it began again: %s`,
+    async (_, end) => {
+      const { runs, task, restoreOf } = await interrupted(engine)
+      await task.end(end, signal)
+      expect([runs, restoreOf().status]).toEqual([['undo'], end.status])
+    },
+  )
+
+test('a restore that wasn’t begun before ends with nothing to undo', async () => {
+  const scene = await aDatabase('redis')
+  scene.restic.faults.list = async () => {
+    throw away()
+  }
+  expect(await restore(scene)).toBe('failed')
+  expect(scene.runs).toEqual([])
+})
+
+test('what couldn’t be undone doesn’t keep a restore from its end', async () => {
+  const { t, task, restoreOf } = await interrupted('redis')
+  Object.assign(t.deps.docker, { execPiped: () => Promise.reject(new Error('It broke.')) })
+  await task.end({ status: 'cancelled' }, signal)
+  expect(restoreOf().status).toBe('cancelled')
 })

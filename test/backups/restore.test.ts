@@ -2,15 +2,12 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { Readable } from 'node:stream'
 import { releaseAll } from '../../src/backups/hold.ts'
-import { restoreKind } from '../../src/backups/restore/restore-job.ts'
 import { loadRestored } from '../../src/backups/server/load-restored.ts'
 import { noteToLoad } from '../../src/db/restored.ts'
 import { events, jobs } from '../../src/db/schema.ts'
-import type { SlotCalls } from '../../src/jobs/slots.ts'
-import type { Job } from '../../src/jobs/store.ts'
-import type { Work } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { away } from './simulated-restic.ts'
+import { restoring, workOf } from './restoring.ts'
 import { aService } from './scene.ts'
 
 type Scene = Awaited<ReturnType<typeof aService>>
@@ -202,21 +199,6 @@ test('a restore that was stored before there was another place for it says so in
   db.$client.run(`UPDATE backups SET restore = json_remove(restore, '$.into')`)
   expect((await ada.get(`/backups/${id}`)).json.restore.into).toBeNull()
 })
-
-/** Its job as the next process takes it up. */
-function restoring(t: Scene['t'], backupId: string) {
-  const [job] = t.db
-    .select()
-    .from(jobs)
-    .all()
-    .filter(({ input }) => input === backupId)
-  return { job: job!, task: restoreKind(t.deps)(job!)! }
-}
-
-function workOf(job: Job): Work {
-  const { signal } = new AbortController()
-  return { ...({} as SlotCalls), job, signal, undo: signal, shutdown: signal }
-}
 
 const json = { headers: { Accept: 'application/json' } }
 

@@ -20,7 +20,7 @@ export type Engine = {
     load: string
     /** True when `load` removes the old data before it has read the new. */
     erases?: true
-    /** Run when `load` has failed, or was ended. */
+    /** Run when `load` has failed, or was ended, also with Davit itself. Repeatable. */
     undo?: string
   }
   /** The end of its files' names. */

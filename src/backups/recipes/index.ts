@@ -205,6 +205,16 @@ async function loadAll(
   if (engine.roles?.isLast) await loadRoles()
 }
 
+/** Puts right what a `load` has left in a server that runs, when Davit’s end was its end. */
+export const undoLoad = (deps: ToolDeps, { contents, database, ...call }: Omit<Load, 'read'>) =>
+  withTools(deps, call, async (open) => {
+    const engine = engineOf(open)
+    const { undo: script } = engine.database
+    if (script === undefined) return
+    for (const one of chosen(contents, { database }))
+      await runTool(deps, { ...open, script, env: envOf(engine, one) })
+  })
+
 const chosen = ({ databases }: Contents, { database }: Pick<Load, 'database'>) =>
   databases.filter(({ name }) => database === undefined || name === database)
 

@@ -21,6 +21,7 @@ import type { Backup } from '../store.ts'
 import { maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { restore } from './restore.ts'
+import { undoLoads } from './undo-loads.ts'
 
 type Restore = {
   /** What its data replaces that of. */
@@ -79,6 +80,10 @@ export const restoreKind =
       if (restore) setBackup(db, backup.id, { restore: { ...restore, ...changes } })
     }
     let isRemoved = false
+    let isLeft = backup.restore.status === 'running' // by a process that has ended
+    const undoLeft = async (signal: AbortSignal) => {
+      if (isLeft) isLeft = !(await undoLoads(deps, { backup, into, database, signal }))
+    }
     return {
       log,
       doing: 'a backup was restored',
@@ -89,6 +94,7 @@ export const restoreKind =
         log.mask = await maskOf(deps, { subjectKind: into.kind, subjectId: into.id })
         set({ status: 'running' })
         deps.changes.touch(backup.id)
+        await undoLeft(work.undo)
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew) refuseNotStarted(db, into.id)
         const withVolumes = !listToLoad(db).some(({ id }) => id === backup.id)
@@ -100,6 +106,7 @@ export const restoreKind =
           () => null,
           (error) => (error instanceof Failure ? error : Promise.reject(error)),
         )
+        if (end.status !== 'done') await undoLeft(signal)
         const status = end.status === 'done' ? 'succeeded' : end.status
         const failure = end.status === 'failed' ? maskedBy(log, end.failure) : notResumed
         const error = failure && `${failure.message} ${failure.hint}`

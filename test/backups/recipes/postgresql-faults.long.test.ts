@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Writable } from 'node:stream'
-import { differenceOf, dump } from '../../../src/backups/recipes/index.ts'
+import { differenceOf, dump, undoLoad } from '../../../src/backups/recipes/index.ts'
 import { imageOf } from '../../support/images/recipes.ts'
 import { ensureServiceImages } from '../../support/machine.ts'
 import { until } from '../../support/until.ts'
@@ -202,3 +202,12 @@ test('a dump that can’t be loaded leaves the database as it was, and one that 
   expect(differenceOf(kept.contents, await inspected(deps, copy.target), 'app')).toBeNull()
   expect(await copy.sql(names)).toBe('app postgres template0 template1')
 })
+
+test('a database that a killed load left closed takes connections again', async () => {
+  const { contents } = await dumped(deps, target)
+  const elsewhere = psql.with(psql.indexOf('app'), 'postgres')
+  await target.run([...elsewhere, 'ALTER DATABASE app ALLOW_CONNECTIONS false'])
+  expect(sql('SELECT 1')).rejects.toThrow()
+  await undoLoad(deps, { ...target, contents, signal: new AbortController().signal })
+  expect(await sql('SELECT 1')).toBe('1')
+}, 120_000)

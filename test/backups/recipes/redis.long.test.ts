@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { differenceOf } from '../../../src/backups/recipes/index.ts'
+import { differenceOf, undoLoad } from '../../../src/backups/recipes/index.ts'
 import { imageOf } from '../../support/images/recipes.ts'
 import { ensureServiceImages } from '../../support/machine.ts'
 import { dumped, inspected, loaded, scene } from './scene.ts'
@@ -70,4 +70,17 @@ test('a wrong password and a file that is cut or changed leave the server as it 
   }
   expect(await from.run('get', 'of today')).toBe('1')
   expect(await from.run('set', 'written', '1')).toBe('OK')
+}, 120_000)
+
+test('a server that a killed load left waiting for another one takes writes again', async () => {
+  const { target, run } = await server()
+  await run('set', 'of today', '1')
+  const { contents } = await dumped(deps, target)
+  await run('replicaof', '127.0.0.1', '16379')
+  expect(await run('set', 'written', '1')).toContain('READONLY')
+  for (const _ of ['once', 'again']) {
+    await undoLoad(deps, { ...target, contents, signal: new AbortController().signal })
+    expect(await run('set', 'written', '1')).toBe('OK')
+  }
+  expect(await run('get', 'of today')).toBe('1')
 }, 120_000)

@@ -1,0 +1,61 @@
+import { cancelled } from '../../jobs/task.ts'
+import { report } from '../../platform/journal.ts'
+import { allEnded } from '../../platform/pause.ts'
+import { containerIn, recipeIn, whereDataIs } from '../data.ts'
+import type { BackupDeps } from '../deps.ts'
+import { containersOf } from '../hold.ts'
+import { undoLoad } from '../recipes/index.ts'
+import type { Contents } from '../recipes/index.ts'
+import type { Backup } from '../store.ts'
+import { findSubject, workloadOf } from '../subject.ts'
+import type { SubjectKey } from '../subject.ts'
+
+type Undoing = {
+  backup: Backup
+  /** What its data was to replace that of. */
+  into: SubjectKey
+  /** Null for all that it has. */
+  database: string | null
+  /** Aborted when the next process does it, or the subject is being deleted. */
+  signal: AbortSignal
+}
+
+/** In milliseconds. */
+const timeout = 60_000
+
+/**
+ * Puts right what loads that Davit’s end ended may have left in the servers, such as a Redis that refuses writes, as
+ * it waits for a server that is gone. True once nothing is left; a failure is only reported.
+ */
+export async function undoLoads(deps: BackupDeps, undoing: Undoing): Promise<boolean> {
+  const { backup, signal } = undoing
+  try {
+    await undoAll(deps, {
+      ...undoing,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    })
+    return true
+  } catch (error) {
+    if (signal.reason === cancelled) return false
+    signal.throwIfAborted()
+    report('a load that Davit’s end ended isn’t cleaned up', error, { backup: backup.id })
+    return false
+  }
+}
+
+async function undoAll(deps: BackupDeps, { backup, into, database, signal }: Undoing) {
+  const { ownerId } = backup
+  const subject = findSubject(deps.db, { ...into, ownerId })
+  const workload = subject && workloadOf(subject)
+  if (!workload) return
+  const { recipe } = await recipeIn(deps, { subject, workload })
+  const containers = await containersOf(deps, workload, { signal })
+  const there = whereDataIs(deps, workload)
+  const work = ((backup.contents ?? []) as Contents[]).map(async (contents) => {
+    const source = recipe.databases.find((one) => one.component === contents.component)
+    if (!source) return
+    const server = { source, containerId: containerIn(containers, source.component), ownerId }
+    await undoLoad(there, { ...server, contents, database: database ?? undefined, signal })
+  })
+  await allEnded(work)
+}
