@@ -1,5 +1,5 @@
 import type { ContainerOptions } from '../docker/index.ts'
-import { labelsFor } from '../docker/labels.ts'
+import { labelsFor, processLabel, thisProcess } from '../docker/labels.ts'
 import type { BackupDeps } from './backup-containers.ts'
 import type { Component } from './component.ts'
 import { endOfName } from './steps/create.ts'
@@ -44,7 +44,10 @@ function optionsOf(
     ...kept,
     ...{ image, network: 'none', networkAliases: [] },
     name: `davit-proof-${Bun.randomUUIDv7().slice(-12)}${endOfName(instanceId)}`,
-    labels: labelsFor({ instanceId, kind: 'backup', ownerId }),
+    labels: {
+      ...labelsFor({ instanceId, kind: 'backup', ownerId }),
+      [processLabel]: thisProcess,
+    },
     scratch: volumes.map(({ path }) => path),
     healthCheck: { disabled: true },
     restart: { name: 'no' },
