@@ -6,7 +6,6 @@ import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
 import { endOfName } from './steps/create.ts'
-import { startAgain } from './steps/start.ts'
 import { stopAndRemove, stopKept } from './remove.ts'
 import {
   deleteInstance,
@@ -62,6 +61,8 @@ export async function startDown(
 ) {
   const found = await Promise.all(live.map((one) => deps.engines.inspect(one)))
   const down = live.filter((_, at) => found[at] && !isUp(found[at]))
+  if (down.length === 0) return
+  const { startAgain } = await import('./steps/start.ts')
   await startAgain({ ...deps, workload, network: networkNameOf(workload), signal }, down)
 }
 
