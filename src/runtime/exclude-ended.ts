@@ -3,10 +3,9 @@ import { resync } from '../docker/index.ts'
 import type { EngineEvent, EngineFeed } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
-import { awaitReturn } from './reconcile.ts'
-import { accepts } from './restore-routing.ts'
+import { accepts, awaitReturn } from './restore-routing.ts'
 import { listPlaces } from './routing-store.ts'
-import { findLiveInstance, goesBackOnCrash } from './store.ts'
+import { findRouted, goesBackOnCrash } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -52,7 +51,7 @@ async function excludeOne(deps: RuntimeDeps, { workload, event, signal }: Ended)
 
 /** Undefined when it was found healthy since. */
 function findEnded({ db, routing }: RuntimeDeps, { id, time }: EngineEvent) {
-  const instance = findLiveInstance(db, id)
+  const instance = findRouted(db, id)
   return instance && !routing.isWellSince(instance, time.getTime()) ? instance : undefined
 }
 

@@ -7,17 +7,17 @@ import { removeReplaced } from './drain.ts'
 import { adoptAddress } from './endpoint-store.ts'
 import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
 import { listOnce } from './once-store.ts'
-import { restoreRouting } from './restore-routing.ts'
+import { awaitReturn } from './restore-routing.ts'
 import { isContainerOf, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
 import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
   getInstance,
   getLiveRelease,
+  getShare,
   giveUpUnfinished,
   insertInstance,
   isKnown,
-  isRollingOut,
   isWatched,
   keyOf,
   listInstances,
@@ -75,7 +75,7 @@ export async function listDifferent(
   kind: WorkloadKey['kind'],
   { signal }: { signal: AbortSignal },
 ): Promise<Set<string>> {
-  const { db, engines, edge, instanceId, observed } = deps
+  const { db, engines, edge, instanceId, observed, routing } = deps
   const labels = labelFilter(instanceId, { kind })
   const { found: containers, away } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true, signal }),
@@ -83,9 +83,13 @@ export async function listDifferent(
   const there = new Map(containers.map((container) => [container.id, container]))
   const held = listInstancesOf(db, kind).filter(({ serverId }) => !away.has(serverId))
   const known = new Set(held.map(({ containerId }) => containerId))
-  const isStandbyAsItIs = ({ containerId, workloadId }: Instance) => {
+  const isStandbyAsItIs = (instance: Instance) => {
+    const { containerId, workloadId } = instance
     const container = there.get(containerId ?? '')
-    if (!container || isWatched(db, workloadId)) return container !== undefined
+    if (!container) return false
+    if (edge.isOn && getShare(db, workloadId))
+      return isUp(container) !== routing.isExcluded(instance)
+    if (isWatched(db, workloadId)) return true
     const known = observed.condition(container.id) // a list has no restart policies
     return !isUp(container) && known !== null && !mayStart(known)
   }
@@ -229,13 +233,4 @@ function place(
   const network = ownNetworkOf(db, workload)
   const address = container.addresses[network]
   if (address) adoptAddress(db, { containerId: container.id, network, address })
-}
-
-/** Routes requests to it again once it is healthy. The gate of a restart decides that for itself. */
-export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
-  const isFree = () => !deps.locks.isRollingOut(workload) || isRollingOut(deps.db, workload.id)
-  const { containerId } = instance
-  deps.instanceTasks.begin(instance, 'return', (signals) =>
-    restoreRouting(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),
-  )
 }

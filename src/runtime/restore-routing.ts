@@ -4,6 +4,7 @@ import type { Container } from '../docker/index.ts'
 import type { TaskSignals } from './instance-tasks.ts'
 import { listPlaces } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
+import { isRollingOut } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -19,12 +20,21 @@ const mostChecks = 20
 
 type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId: string }
 
+/** Routes requests to it again once it is healthy. The gate of a restart decides that for itself. */
+export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
+  const isFree = () => !deps.locks.isRollingOut(workload) || isRollingOut(deps.db, workload.id)
+  const { containerId } = instance
+  deps.instanceTasks.begin(instance, 'return', (signals) =>
+    restoreRouting(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),
+  )
+}
+
 /**
  * Routes requests to an instance again once it accepts connections, such as one that Docker restarted. Gives
  * up when the container has ended, isn’t started soon or fails its health check: the next event handles that. `isFree` returns
  * true while no restart is running, whose gate would decide.
  */
-export async function restoreRouting(
+async function restoreRouting(
   deps: RuntimeDeps,
   { workload, instance, containerId }: Back,
   { expedite, shutdown, isFree }: TaskSignals & { isFree: () => boolean },
@@ -40,8 +50,10 @@ export async function restoreRouting(
       if (container.state !== 'running') {
         if (++checks > mostChecks) return
         await sleep(interval, undefined, { signal })
-      } else if (await accepts(place, { timeout: retryAfterMs, signal }))
-        return awaited() ? deps.routing.setLive(workload, instance) : undefined
+      } else if (await accepts(place, { timeout: retryAfterMs, signal })) {
+        const back = awaited()
+        return back ? deps.routing.include(workload, back) : undefined
+      }
     }
   } catch (error) {
     if (!expedite.aborted) throw error
@@ -50,7 +62,7 @@ export async function restoreRouting(
   /** Null once something else was decided. */
   function awaited() {
     const place = listPlaces(deps.db, workload).find(({ id }) => id === instance.id)
-    return place?.state === 'unhealthy' && isFree() ? place : null
+    return place && deps.routing.isExcluded(place) && isFree() ? place : null
   }
 }
 

@@ -16,7 +16,13 @@ import { create, prepare } from './steps/create.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
-import { getLiveRelease, listLiveInstances, makeLive, updateInstance } from './store.ts'
+import {
+  getLiveRelease,
+  listLiveInstances,
+  listStandby,
+  makeLive,
+  updateInstance,
+} from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { isUp, lastFirst, networkNameOf } from './workload.ts'
@@ -47,8 +53,8 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) => {
         awaitDrains(run),
       )
       const before = getLiveRelease(deps.db, of.workload.id)
-      const { isWatched } = await switchOver(run, before)
-      await finish(run, { before, isWatched }).catch(reportLeft)
+      const switched = await switchOver(run, before)
+      await finish(run, { before, ...switched }).catch(reportLeft)
     } catch (error) {
       if (of.release.startsKept)
         await removeReplaced(run, { ...run, stopsStandby: true }).catch(reportLeft)
@@ -65,13 +71,28 @@ type Release = ReturnType<typeof getLiveRelease>
  */
 async function finish(
   run: RollOutRun,
-  { before, isWatched }: { before: Release; isWatched: boolean },
+  {
+    before,
+    isWatched,
+    down,
+  }: {
+    before: Release
+    isWatched: boolean
+    /** Instances of the previous release that got no requests. */
+    down: Instance[]
+  },
 ) {
   const { workload, release, hooks, shutdown } = run
+  const route = () => {
+    const kept = listStandby(run.db, workload.id)
+    const ended = kept.filter((one) => down.some(({ id }) => id === one.id))
+    if (ended.length > 0) run.routing.exclude(workload, ended)
+    run.routing.route(workload)
+  }
   const takesPort = release.edge === true && before !== undefined && !before.edge
   try {
     await timed(run.trace, { kind: 'edge', name: 'route requests' }, () =>
-      retryOnDiskFull(() => run.routing.route(workload), { signal: shutdown }),
+      retryOnDiskFull(route, { signal: shutdown }),
     )
     if (takesPort) {
       await removeReplaced(run, { workload })
@@ -165,12 +186,13 @@ async function switchOver(run: RollOutRun, before: Release) {
     signal.throwIfAborted()
     const answers = hooks.started ? performance.now() : answeredAt
     const outcome = { downtimeMs: downtime(answers), isWatched }
+    const down = listLiveInstances(run.db, workload.id).filter(({ state }) => state !== 'live')
     await timed(run.trace, { kind: 'davit', name: 'make it live' }, () =>
       retryOnDiskFull(() => commit(run, { before, made, kept: difference.kept }, outcome), {
         signal,
       }),
     )
-    return { isWatched }
+    return { isWatched, down }
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
     run.routing.route(workload) // its page no longer says that it is starting

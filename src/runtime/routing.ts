@@ -19,6 +19,7 @@ import {
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
 import {
+  getInstance,
   getLiveRelease,
   getShare,
   goesBackOnCrash,
@@ -49,6 +50,8 @@ export class Routing {
   #leaving: string[] = []
   /** Milliseconds at which each instance was last found healthy; the latest entry is last. */
   readonly #wellSince = new Map<string, number>()
+  /** Instances of releases before that ended while they had a share of the requests. */
+  readonly #ended = new Set<string>()
 
   constructor({ db, engines, edge }: RoutingDeps) {
     this.#db = db
@@ -107,11 +110,14 @@ export class Routing {
 
   /**
    * Routes a share of the requests to the live release, and the others to the one before; all to one of them
-   * while the other has no address. Returns false without a share.
+   * while the other isn't reached. Returns false without a share, of which nothing is remembered then.
    */
   #routeShare(id: string, places: InstanceAddress[]) {
     const share = getShare(this.#db, id)
-    if (!share || !isKept(this.#db, id)) return false
+    if (!share || !isKept(this.#db, id)) {
+      for (const place of places) this.#ended.delete(place.id)
+      return false
+    }
     const current = this.#reached(places, 'live').map(addressOf)
     const before = this.#reached(places, 'standby').map(addressOf)
     const [first, ...others] = before.length > 0 ? before : current
@@ -125,9 +131,12 @@ export class Routing {
     return true
   }
 
-  /** Of those in this state; not on servers that are away, as long as others are left. */
+  /** Of those in this state that haven't ended; not on servers that are away, as long as others are left. */
   #reached(places: InstanceAddress[], wanted: InstanceState) {
-    const all = places.filter(({ state, address, port }) => state === wanted && address && port)
+    const all = places.filter(
+      (place) =>
+        place.state === wanted && place.address && place.port && !this.#ended.has(place.id),
+    )
     const there = all.filter((place) => !this.#engines.isAway(place))
     return there.length > 0 ? there : all
   }
@@ -205,10 +214,24 @@ export class Routing {
     return (this.#wellSince.get(id) ?? 0) > time
   }
 
-  /** Stops routing to these instances, which still run or will soon run again. */
+  /** Stops routing to these instances, which still run or will soon run again; of the release before also ended ones. */
   exclude(workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
     if (!this.#edge.isOn) return
-    for (const { id } of instances) updateInstance(this.#db, id, { state: 'unhealthy' })
+    for (const { id } of instances)
+      if (getInstance(this.#db, id)?.state === 'standby') this.#ended.add(id)
+      else updateInstance(this.#db, id, { state: 'unhealthy' })
+    this.route(workload)
+  }
+
+  isExcluded({ id, state }: Pick<Instance, 'id' | 'state'>) {
+    return state === 'unhealthy' || (state === 'standby' && this.#ended.has(id))
+  }
+
+  /** Routes requests to one again that was excluded. */
+  include(workload: WorkloadKey, { id, state }: Pick<Instance, 'id' | 'state'>) {
+    if (state !== 'standby') return this.setLive(workload, { id })
+    this.noteWell({ id })
+    this.#ended.delete(id)
     this.route(workload)
   }
 }

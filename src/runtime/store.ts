@@ -20,13 +20,12 @@ export const deployedContainer = sql<string | null>`(
 
 export const getInstance = (db: Tx, id: string) => listRows(db, instances, eq(instances.id, id))[0]
 
-/** The live instance of a container; undefined when it has none. */
-export const findLiveInstance = (db: Tx, containerId: string) =>
-  listRows(
-    db,
-    instances,
-    and(eq(instances.containerId, containerId), eq(instances.state, 'live')),
-  )[0]
+/** The instance of a container to which requests are routed; undefined when there is none. */
+export function findRouted(db: Tx, containerId: string) {
+  const [instance] = listRows(db, instances, eq(instances.containerId, containerId))
+  const isBefore = instance?.state === 'standby' && getShare(db, instance.workloadId) !== null
+  return instance?.state === 'live' || isBefore ? instance : undefined
+}
 
 export const keyOf = (instance: Instance | undefined) =>
   instance?.containerId ? { id: instance.containerId, serverId: instance.serverId } : null

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'bun:test'
 import { watchContainers } from '../../src/containers/crash-loop.ts'
 import { apps } from '../../src/deployments/observe.ts'
+import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { simulatedApp } from '../support/app.ts'
 
@@ -20,6 +21,7 @@ export function appBehindEdge({ watchSeconds = 600 } = {}) {
   const abort = new AbortController()
   const { signal } = abort
   const work = [
+    excludeEnded(t.deps, { signal }),
     watchWorkloads(t.deps, apps, { signal }),
     watchContainers(t.deps, { signal }),
     t.feed.run(t.deps.docker, { signal }),
