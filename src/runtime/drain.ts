@@ -59,10 +59,9 @@ export async function removeReplaced(
   }
   const waiting = waitingFor(replaced, componentOf)
   for (const instance of replaced)
-    deps.instanceTasks.begin(instance, 'removal', async (signals) => {
-      await deps.instanceTasks.ended(waiting(instance), signals.shutdown)
-      await drainAndRemove(deps, { workload, instance, signals })
-    })
+    deps.instanceTasks.begin(instance, 'removal', (signals) =>
+      drainAndRemove(deps, { workload, instance, sooner: waiting(instance), signals }),
+    )
 }
 
 async function drainAndRemove(
@@ -70,14 +69,20 @@ async function drainAndRemove(
   {
     workload,
     instance,
-    signals: { expedite, shutdown },
-  }: { workload: WorkloadKey; instance: Instance; signals: TaskSignals },
+    sooner,
+    signals: { expedite, kept, mayStop, shutdown },
+  }: { workload: WorkloadKey; instance: Instance; sooner: Instance[]; signals: TaskSignals },
 ) {
-  const signal = AbortSignal.any([expedite, shutdown])
-  await drain(deps, workload, { instances: [instance], signal }).catch((error) => {
-    if (!expedite.aborted) throw error
-  })
+  const signal = AbortSignal.any([kept, shutdown])
+  const hurried = AbortSignal.any([expedite, signal])
+  try {
+    await deps.instanceTasks.ended(sooner, signal)
+    await drain(deps, workload, { instances: [instance], signal: hurried })
+  } catch (error) {
+    if (!hurried.aborted) throw error
+  }
   shutdown.throwIfAborted()
+  if (!mayStop()) return
   await stopOrRemove(deps, workload, instance, { signal: shutdown }) // else the next process does
 }
 
@@ -120,15 +125,14 @@ function isCrowded({ db, workload, release }: RollOutRun) {
 }
 
 /**
- * What is kept of the release before has no requests any more when a roll-out starts it. Otherwise it stops
- * at the latest now, and goes where its addresses are needed.
+ * What is kept of the release before stops at the latest now, unless a roll-out may start it. It goes where its
+ * addresses are needed.
  */
 export async function settlePrevious(run: RollOutRun) {
-  const { db, instanceTasks, workload, release, signal } = run
+  const { db, workload, release } = run
   const standby = listStandby(db, workload.id)
   const isInTheWay = standby.length > 0 && isCrowded(run)
   if (isInTheWay) for (const { id } of standby) updateInstance(db, id, { state: 'draining' })
-  if (release.startsKept) await instanceTasks.ended(standby, signal)
   await removeReplaced(run, { workload, stopsStandby: !release.startsKept })
 }
 

@@ -5,6 +5,10 @@ import type { Instance } from './store.ts'
 export type TaskSignals = {
   /** Aborted when waiting must end: the rest of the task is done at once. */
   expedite: AbortSignal
+  /** Aborted when the container stays: a removal ends then. */
+  kept: AbortSignal
+  /** Call it before the container is stopped: false when it stays. Nothing keeps it after that. */
+  mayStop: () => boolean
   /** Aborted when Davit stops: the next process does the rest. */
   shutdown: AbortSignal
 }
@@ -12,7 +16,14 @@ export type TaskSignals = {
 /** A task either waits until its instance can get requests again, or removes its container. */
 type Kind = 'return' | 'removal'
 
-type Task = { kind: Kind; workloadId: string; expedite: AbortController; done: Promise<void> }
+type Task = {
+  kind: Kind
+  workloadId: string
+  expedite: AbortController
+  kept: AbortController
+  isStopping: boolean
+  done: Promise<void>
+}
 
 /** Background tasks of instances, one at a time for each, independent of other work on their workload. */
 export class InstanceTasks {
@@ -20,10 +31,11 @@ export class InstanceTasks {
   readonly #stop = new AbortController()
 
   isRemoving(instanceId: string) {
-    return this.#tasks.get(instanceId)?.kind === 'removal'
+    const task = this.#tasks.get(instanceId)
+    return task?.kind === 'removal' && !task.kept.signal.aborted
   }
 
-  /** Does nothing if the instance has a task, but a removal replaces a wait. Failures are logged. */
+  /** Does nothing if the instance has a task that isn’t over, but a removal replaces a wait. Failures are logged. */
   begin(
     { id, workloadId }: Pick<Instance, 'id' | 'workloadId'>,
     kind: Kind,
@@ -31,12 +43,15 @@ export class InstanceTasks {
   ) {
     const shutdown = this.#stop.signal
     const before = this.#tasks.get(id)
-    const mayBegin = !before || (before.kind === 'return' && kind === 'removal')
+    const isOver = before?.kept.signal.aborted
+    const mayBegin = !before || isOver || (before.kind === 'return' && kind === 'removal')
     if (!mayBegin || shutdown.aborted) return
     before?.expedite.abort()
-    const expedite = new AbortController()
+    const [expedite, kept] = [new AbortController(), new AbortController()]
+    const mayStop = () => (task.isStopping = !kept.signal.aborted)
+    const signals = { expedite: expedite.signal, kept: kept.signal, mayStop, shutdown }
     const done = (before?.done ?? Promise.resolve())
-      .then(() => work({ expedite: expedite.signal, shutdown }))
+      .then(() => work(signals))
       .catch((error) => {
         if (!shutdown.aborted)
           report('a task for an instance failed', error, { workload: workloadId })
@@ -44,8 +59,16 @@ export class InstanceTasks {
       .finally(() => {
         if (this.#tasks.get(id) === task) this.#tasks.delete(id)
       })
-    const task = { kind, workloadId, expedite, done }
+    const task: Task = { kind, workloadId, expedite, kept, isStopping: false, done }
     this.#tasks.set(id, task)
+  }
+
+  /** Ends their removals, but of those whose containers are being stopped. */
+  keep(instances: Pick<Instance, 'id'>[]) {
+    for (const { id } of instances) {
+      const task = this.#tasks.get(id)
+      if (task?.kind === 'removal' && !task.isStopping) task.kept.abort()
+    }
   }
 
   /** Resolves when these instances have no more tasks. */

@@ -1,4 +1,5 @@
 import type { Container } from '../docker/index.ts'
+import { timed } from '../platform/trace.ts'
 import type { Component, Slot } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
 import { placed } from './revert.ts'
@@ -23,7 +24,8 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
     )
     for (const component of components) {
       const same = live.get(component.name) ?? []
-      if (await inspectUnchanged(run, component, same)) kept.set(component.name, same)
+      if (isAlike(component, same) && (await inspectUnchanged(run, component, same)))
+        kept.set(component.name, same)
     }
     const isLoose = ({ waits }: Component) =>
       waits.some(({ component, restart }) => restart && !kept.has(component))
@@ -62,7 +64,9 @@ async function findStandby(run: RollOutRun, components: Component[]) {
         ? [{ ...key, component: of, instance }]
         : []
     })
-    const isSame = of?.options.env?.DAVIT_COMMIT === component.options.env?.DAVIT_COMMIT
+    const isOfCommit = of?.options.env?.DAVIT_COMMIT === component.options.env?.DAVIT_COMMIT
+    const isSame = isOfCommit && isAlike(component, same)
+    if (isSame) await stayUp(run, same)
     const containers =
       isSame && (await inspectUnchanged(run, component, same, { mayBeStopped: true }))
     if (containers)
@@ -74,20 +78,36 @@ async function findStandby(run: RollOutRun, components: Component[]) {
   return found
 }
 
-/** The version after it is watched, so that it was never stopped. */
+/** Those that wait for open requests to end stay as they are; those that are being stopped are awaited. */
+async function stayUp({ instanceTasks, hooks, trace, signal }: RollOutRun, kept: Placed[]) {
+  const instances = kept.map(({ instance }) => instance)
+  instanceTasks.keep(instances)
+  const stopping = instances.filter(({ id }) => instanceTasks.isRemoving(id))
+  if (stopping.length === 0) return
+  hooks.log?.('Waiting until what is kept has stopped, to start it again')
+  await timed(trace, { kind: 'wait', name: 'until what is kept has stopped' }, () =>
+    instanceTasks.ended(stopping, signal),
+  )
+}
+
+/** The version after it is or was watched, so that it was never stopped. */
 const isReady = ({ state, restartPolicy }: Container) =>
   state === 'running' && restartPolicy.name !== 'no'
 
-/** Returns the containers that run what would be created; null when one doesn't. */
+/** Whether these were made from what the component says. */
+function isAlike(component: Component, [first, ...others]: Placed[]) {
+  if (component.oneShot || !first?.component || 1 + others.length !== component.replicas)
+    return false
+  return Bun.deepEquals(lookOf(first.component), lookOf(component))
+}
+
+/** Returns the containers, alike, that run what would be created; null when one doesn't. */
 async function inspectUnchanged(
   { engines }: Pick<RollOutRun, 'engines'>,
   component: Component,
   same: Placed[],
   { mayBeStopped = false } = {},
 ) {
-  const [first] = same
-  if (component.oneShot || !first?.component || same.length !== component.replicas) return null
-  if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return null
   const { image } = component.options
   const found = await Promise.all(
     same.map(async (one) => {
