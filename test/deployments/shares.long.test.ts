@@ -96,6 +96,19 @@ test('a crash of the new version in its share goes back, and no request fails bu
   expect(stored(second.id)).toMatchObject({ status: 'failed', errorCode: 'crashed_after_switch' })
 })
 
+test('while the version before is stopped, all requests reach the new one, until it runs again', async () => {
+  const { host, first, deploy, path } = await shared()
+  const second = await deploy()
+  await t.docker.stopContainer(first.containerId)
+  await until(async () => Bun.deepEquals(await visits(host, 10), { second: 10 }))
+  expect(await visits(host, 50)).toEqual({ second: 50 })
+  await t.docker.startContainer(first.containerId)
+  await until(async () => (await visits(host, 10)).first !== undefined)
+  expect(Object.keys(await visits(host, 100)).toSorted()).toEqual(['first', 'second'])
+  expect(stored(second.id).watchUntil).not.toBeNull()
+  expect((await ada.post(`${path(second.id)}/cancel`)).status).toBe(200)
+})
+
 test('errors of the new version alone count, beside those of the one before', async () => {
   const { host, deploy } = await shared({ isBad: true, rollbackOn: ['errors'] } as never)
   const second = await deploy()
