@@ -57,3 +57,15 @@ test('a second share is refused while the first one is being built', async () =>
   await t.jobs.idle()
   await until(() => getDeployment(t.db, third.json.id)!.status === 'running')
 })
+
+test('requests don’t go back to a version that has stopped while the other one had its share', async () => {
+  const { t, first, second, stored, route, addresses } = await shared()
+  await t.docker.stopContainer(first.containerId)
+  await until(() =>
+    Bun.deepEquals(route(), { percent: 10, new: addresses.new, before: addresses.new }),
+  )
+  t.engine.kill(second.containerId)
+  await until(() => stored().watch?.end !== null)
+  expect(stored()).toMatchObject({ status: 'running', watch: { end: 'stays' } })
+  expect(getDeployment(t.db, first.id)!.status).toBe('superseded')
+})

@@ -100,6 +100,7 @@ const stay = (
 ) => endWatch(deps, watched, { end: 'stays', why: `${message} It stays live: ${why}.` })
 
 const gone = 'the version before isn’t there any more'
+const stopped = 'the version before doesn’t run any more'
 
 /** There is no going back to worse. Null when requests can go back. */
 function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }: Watched) {
@@ -107,8 +108,9 @@ function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }
   const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
   if (subjects.length === 0) return gone
   const conditions = subjects.flatMap(({ id }) => observed.condition(id) ?? [])
-  if (watch.share) return null // it gets most requests already
-  if (conditions.some(hasEnded)) return 'the version before doesn’t run any more'
+  const hasAllEnded = conditions.length > 0 && conditions.every(hasEnded)
+  if (watch.share) return hasAllEnded ? stopped : null // else it gets most requests already
+  if (conditions.some(hasEnded)) return stopped
   const after = watch.since - Math.max(calm, watch.seconds * 1000)
   return conditions.some((one) => hasCrashed(one, after))
     ? 'the version before had crashed too'
