@@ -76,6 +76,8 @@ function openWhole<Opened extends Migrator & { $client: Database }>(
 
 function refuseEmpty(path: string) {
   if (statSync(path).size === 0) throw damaged(path, 'it is empty')
+  using sqlite = new Database(path, { readonly: true })
+  if (!isMigrated(sqlite)) throw damaged(path, 'its tables are missing')
 }
 
 const isMigrated = (sqlite: Database) =>
@@ -83,10 +85,6 @@ const isMigrated = (sqlite: Database) =>
 
 function openFile(path: string) {
   const sqlite = new ReservedDatabase(path, { create: true, strict: true })
-  if (path !== ':memory:' && !isMigrated(sqlite)) {
-    sqlite.close() // before anything writes to it
-    throw damaged(path, 'its tables are missing')
-  }
   // first: switching to WAL needs a lock that another process may hold
   sqlite.run('PRAGMA busy_timeout = 5000')
   sqlite.run('PRAGMA journal_mode = WAL')
