@@ -147,7 +147,10 @@ const ended = ({ watch, steps }: Watched, changes: Partial<Watch>) => ({
   })),
 })
 
-/** Call it in the transaction that sends requests back: it has failed, and the one before is live again. */
+/**
+ * Call it in the transaction that sends requests back: it has failed, and the one before is live again. Its
+ * commit's status follows once it is known what told.
+ */
 export const storeReverted = (
   tx: Tx,
   watched: Watched,
@@ -164,11 +167,13 @@ export const storeReverted = (
   })
 
 /** Call it in the transaction that takes its share of the requests back. */
-export const storeTakenBack = (tx: Tx, watched: Watched, changes: Partial<Watch>) =>
+export function storeTakenBack(tx: Tx, watched: Watched, changes: Partial<Watch>) {
   giveBack(tx, watched, {
     ...ended(watched, { ...changes, end: 'cancelled' }),
     status: 'cancelled',
   })
+  queueStatus(tx, watched.id)
+}
 
 function giveBack(tx: Tx, watched: Watched, values: Values & { status: 'failed' | 'cancelled' }) {
   const { environmentId, watch } = watched
@@ -176,5 +181,5 @@ function giveBack(tx: Tx, watched: Watched, values: Values & { status: 'failed' 
   const before = getRow(tx, deployments, eq(deployments.id, watch.before))!
   change(tx, before, { status: 'running' })
   applyCode(tx, environmentId, before.codeSettings)
-  for (const { id } of [watched, before]) queueStatus(tx, id)
+  queueStatus(tx, before.id)
 }

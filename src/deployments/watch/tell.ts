@@ -32,9 +32,12 @@ export async function tellReverted(deps: WatchDeps, id: string) {
   const reverted = getDeployment(db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
   const { environmentId, finishedAt, watch } = reverted
-  const seen = getWatchedOf(db, environmentId) ? [] : await failedOf(deps, environmentId)
+  // people are told in any case
+  const read = failedOf(deps, environmentId).catch(() => [])
+  const seen = getWatchedOf(db, environmentId) ? [] : await read
   const requests = seen.length > 0 ? seen : watch.requests
-  const lines = await lastLines(deps, { id, environmentId, until: finishedAt!.getTime() })
+  const until = finishedAt!.getTime()
+  const lines = await lastLines(deps, { id, environmentId, until }).catch(() => [])
   const changes = { requests, lines, figures: figuresOf(deps.logDb, { environmentId, watch }) }
   const tell = () =>
     db.transaction((tx) => {
