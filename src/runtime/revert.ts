@@ -31,17 +31,20 @@ type Failed = {
   shutdown: AbortSignal
   /** Ids of instances whose containers the engine refused to remove. */
   stay: Set<string>
+  /** Ids of instances of the release before that ran all the time: they stop once their open requests have ended. */
+  up: Set<string>
 }
 
 /** Undoes an interrupted roll-out: the live release runs as it did before. */
 export async function revertInterrupted(
   deps: RuntimeDeps,
-  { workload, shutdown }: Omit<Failed, 'releaseId' | 'stay'>,
+  { workload, shutdown }: Pick<Failed, 'workload' | 'shutdown'>,
 ) {
   const { db, docker } = deps
   const releaseId = getNextReleaseId(db, workload.id)
   if (!releaseId) return
-  const failed = { workload, releaseId, shutdown, stay: new Set<string>() }
+  const none = { stay: new Set<string>(), up: new Set<string>() }
+  const failed = { workload, releaseId, shutdown, ...none }
   const undo = new Undo()
   undo.push('the release could not be removed', () => forget(deps, failed))
   undo.push('the live container did not start', () => startLive(deps, failed))
@@ -90,10 +93,12 @@ export function componentIn({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) {
  * Stops those of the release before again that it started. Doesn't write to the database, so that the old
  * containers start again even on a full disk.
  */
-export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
+export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay, up }: Failed) {
   let refusal: unknown
   const { db, instanceTasks } = deps
-  const kept = listStandby(db, workload.id).filter(({ id }) => !instanceTasks.isRemoving(id))
+  const kept = listStandby(db, workload.id).filter(
+    ({ id }) => !instanceTasks.isRemoving(id) && !up.has(id),
+  )
   const all = [...kept, ...listNew(db, { workload, releaseId })]
   await lastFirst(workload, all, async (instance) => {
     const { id } = instance

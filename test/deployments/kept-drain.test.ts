@@ -103,14 +103,15 @@ test.each(['the rollback fails', 'Davit is killed'])(
     const rollback = (await rollBack(ada, first)).json
     await begun.promise
     expect((await inspect(first)).state).toBe('running')
-    open.resolve(true)
     const next = { ...t.deps, locks: new WorkloadLocks(), instanceTasks: new InstanceTasks() }
     if (what === 'Davit is killed')
       await observeDifferent(next, apps, { signal: neverAborted() }) // by the next process
     else {
       goesOn.resolve()
       expect((await finished(ada, rollback)).status).toBe('failed')
+      expect((await inspect(first)).state).toBe('running') // its requests go on
     }
+    open.resolve(true)
     for (const { instanceTasks } of [t, next]) await instanceTasks.idle()
     expect(await inspect(first)).toMatchObject({ state: 'exited', restartPolicy: { name: 'no' } })
     expect([stateOf(first), stateOf(second)]).toEqual(['standby', 'live'])
