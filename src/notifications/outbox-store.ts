@@ -90,7 +90,9 @@ export function claim(
         .where(
           first.messageId
             ? and(inLane(lane), eq(outbox.messageId, messageId))
-            : and(inLane(lane), isDue(now), isNull(outbox.messageId)),
+            : first.left
+              ? eq(outbox.id, first.id) // the others of the lane are for all its recipients
+              : and(inLane(lane), isDue(now), isNull(outbox.messageId), isNull(outbox.left)),
         )
         .orderBy(asc(outbox.id))
         .limit(first.messageId ? -1 : most)

@@ -217,6 +217,8 @@ export class Routing {
   /** Stops routing to these instances, which still run or will soon run again; of the release before also ended ones. */
   exclude(workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
     if (!this.#edge.isOn) return
+    for (const id of this.#ended)
+      if (getInstance(this.#db, id)?.state !== 'standby') this.#ended.delete(id)
     for (const { id } of instances)
       if (getInstance(this.#db, id)?.state === 'standby') this.#ended.add(id)
       else updateInstance(this.#db, id, { state: 'unhealthy' })
