@@ -16,7 +16,7 @@ import { runPipeline } from './pipeline.ts'
 import { promotedIn } from './promote.ts'
 import type { Attempt } from './pipeline.ts'
 import { Progress } from './progress.ts'
-import { activeStatuses, getJob, moveDeployment } from './store.ts'
+import { activeStatuses, getJob, hasUnended, moveDeployment } from './store.ts'
 import type { Job } from './store.ts'
 import { keepTrace, traced } from './trace.ts'
 import { publishSuperseded, slotFor } from './waiting-store.ts'
@@ -103,10 +103,15 @@ async function storeEnd(
   })
   return isStored ? { status: 'failed', line: `Failed: ${message} ${hint}` } : undefined
 
-  /** With what is promoted, as the version before stays; one that was queued hasn't ended its watch. */
+  /** True when another one goes on to replace the version whose watch it ended. */
+  function isReplaced() {
+    return wasQueued && hasUnended(deps.db, environmentId)
+  }
+
+  /** With what is promoted, as the version before stays. */
   function stored(store: () => boolean) {
     const promoted = deps.db.transaction(() =>
-      store() ? (wasQueued ? [] : promoteStayed(deps.db, environmentId)) : null,
+      store() ? (isReplaced() ? [] : promoteStayed(deps.db, environmentId)) : null,
     )
     for (const one of promoted ?? []) {
       progress.log(promotedIn(one))

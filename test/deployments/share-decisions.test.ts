@@ -58,14 +58,18 @@ test('a second share is refused while the first one is being built', async () =>
   await until(() => getDeployment(t.db, third.json.id)!.status === 'running')
 })
 
-test('requests don’t go back to a version that has stopped while the other one had its share', async () => {
-  const { t, first, second, stored, route, addresses } = await shared()
+test('requests don’t go back to a version that has stopped: the new one and its settings stay', async () => {
+  const { t, ada, project, path, first, addresses, ask, route } = await shared()
+  await ask('cancel')
+  project.repository.commit({ 'davit.yaml': 'port: 8080\nhealth_path: /ready\n' })
+  const third = await project.deploy(asked)
+  const stored = () => getDeployment(t.db, third.id)!
   await t.docker.stopContainer(first.containerId)
-  await until(() =>
-    Bun.deepEquals(route(), { percent: 10, new: addresses.new, before: addresses.new }),
-  )
-  t.engine.kill(second.containerId)
+  await until(() => !Bun.deepEquals((route() as { before: string[] }).before, addresses.before))
+  t.engine.kill(third.containerId)
   await until(() => stored().watch?.end !== null)
   expect(stored()).toMatchObject({ status: 'running', watch: { end: 'stays' } })
   expect(getDeployment(t.db, first.id)!.status).toBe('superseded')
+  const { json } = await ada.get(`${path}/envs/${third.environmentId}`)
+  expect(json).toMatchObject({ healthPath: '/ready' })
 })

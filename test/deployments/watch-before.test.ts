@@ -78,3 +78,15 @@ test('a version whose crash nothing would undo has to stay up before it is switc
   const third = await project.deploy()
   expect([await waits(second), await waits(third)]).toEqual([false, true])
 })
+
+test('a version that gets the requests back, because the app is stopped, isn’t promoted', async () => {
+  const { t, ada, project, first, second, promoted } = await watched({ promotes: true })
+  project.repository.commit(anApp('third'))
+  const third = await project.deploy({ strategy: 'share', percent: 10 })
+  expect(getDeployment(t.db, second.id)!.watch!.end).toBe('replaced')
+  await ada.post(`/envs/${first.environmentId}/stop`)
+  await t.jobs.idle()
+  const statuses = [second, third].map(({ id }) => getDeployment(t.db, id)!.status)
+  expect(statuses).toEqual(['stopped', 'cancelled'])
+  expect(promoted()).not.toContain(second.id)
+})

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/index.ts'
 import type { WatchEnd } from '../../db/schema.ts'
-import { getEnvironmentIn } from '../../environments/store.ts'
+import { applyCode, getEnvironmentIn } from '../../environments/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
@@ -31,11 +31,12 @@ type Ending = {
 
 /** The new version stays: what would have taken over is stopped, and those that follow it get it. */
 export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why }: Ending) {
-  const { db, logs, jobs, shutdown } = deps
-  const { id, environmentId } = watched
+  const { db, logs, jobs, scheduler, shutdown } = deps
+  const { id, environmentId, codeSettings } = watched
   const job = getJob(db, id)!
   const requests = why === undefined ? [] : await failedOf(deps, environmentId)
   const promoted = db.transaction((tx) => {
+    if (watched.watch.share) applyCode(tx, environmentId, codeSettings) // it has all requests now
     storeEnd(tx, watched, {
       ...{ end, why: why ?? null },
       figures: figuresOf(deps.logDb, watched),
@@ -46,6 +47,7 @@ export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why
   logTo(deps, watched, [endsIn({ end, by, why }), ...promoted.map(promotedIn)])
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
+  scheduler.wake() // its commit may have other schedules
   for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
   if (promoted.length > 0) jobs.wake()
   if (end === 'replaced') return // what replaces it stops the one before, or starts from it

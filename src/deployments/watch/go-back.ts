@@ -38,6 +38,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     message,
+    stays: true,
     commit(tx) {
       storeReverted(tx, watched, verdict, { requests, figures: figuresOf(deps.logDb, watched) })
     },
@@ -48,22 +49,33 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
 }
 
 /** Cancels a version that has a share of the requests. Without the one before it stays, with all of them. */
-export const takeBack = (deps: WatchDeps, watched: Watched, why: string) =>
+export const takeBack = (
+  deps: WatchDeps,
+  watched: Watched,
+  { why, stays }: { why: string; stays: boolean },
+) =>
   revert(deps, watched, {
     message: why,
+    stays,
     commit: (tx) => storeTakenBack(tx, watched, { why, figures: figuresOf(deps.logDb, watched) }),
     linesOf: ({ number }) => [`${why} All requests reach #${number} again.`],
   })
 
 type Revert = {
   message: string
+  /** False when the version before is about to be changed or stopped, too. */
+  stays: boolean
   commit: (tx: Tx) => void
   /** For the log. */
   linesOf: (before: Deployment) => string[]
 }
 
 /** Makes the version before live. Returns false where there is none any more: the new one stays. */
-async function revert(deps: WatchDeps, watched: Watched, { message, commit, linesOf }: Revert) {
+async function revert(
+  deps: WatchDeps,
+  watched: Watched,
+  { message, stays, commit, linesOf }: Revert,
+) {
   const { db, logs, jobs, scheduler, shutdown } = deps
   const { id, environmentId, watch } = watched
   const before = getDeployment(db, watch.before)
@@ -76,7 +88,7 @@ async function revert(deps: WatchDeps, watched: Watched, { message, commit, line
         getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
       commit(tx) {
         commit(tx)
-        promoted = promoteStayed(db, environmentId)
+        if (stays) promoted = promoteStayed(db, environmentId)
       },
       shutdown,
     }))

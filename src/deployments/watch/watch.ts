@@ -36,6 +36,8 @@ export async function watch(deps: WatchDeps, run: Run) {
   }
   const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
   if (end === 'promoted') await promote(deps, now, by)
-  else if (end === 'cancelled' || now.watch.share) await takeBack(deps, now, whyTakenBack(end, by))
-  else await endWatch(deps, now, { end, by })
+  else if (end === 'cancelled' || now.watch.share) {
+    const stays = end === 'cancelled' || end === 'over'
+    await takeBack(deps, now, { why: whyTakenBack(end, by), stays })
+  } else await endWatch(deps, now, { end, by })
 }
