@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { ne } from 'drizzle-orm'
+import { eq, ne } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
 import { outbox } from '../../src/db/schema.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
@@ -121,6 +121,26 @@ describe('a receiver that fails', () => {
     await s.settled('sent')
     expect(slow.received).toHaveLength(6)
   })
+})
+
+test('what only some recipients still lack is sent by itself, before a summary for all', async () => {
+  const s = scene()
+  const { received, url } = receiver(ok)
+  s.channel(url, { kind: 'gotify', token: null })
+  for (const title of ['of some', 'a', 'b', 'c', 'd', 'e']) s.emit({ title })
+  const [first] = s.rows()
+  s.db
+    .update(outbox)
+    .set({ left: ['bob@example.com'] })
+    .where(eq(outbox.id, first!.id))
+    .run()
+  await s.comes(() => received.length === 1)
+  await s.clock.pass(minute)
+  await s.settled('sent')
+  const titles = received.map(({ body }) => body.title)
+  expect(titles).toHaveLength(2)
+  expect(titles[0]).toContain('of some')
+  expect(titles[1]).toContain('5 events')
 })
 
 describe('a summary that is tried again', () => {
