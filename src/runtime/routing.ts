@@ -127,7 +127,9 @@ export class Routing {
       return true
     }
     const or = ([own, ...more]: string[]): Addresses => (own ? [own, ...more] : [first, ...others])
-    this.#edge.routeShare(id, share, { new: or(current), before: or(before) })
+    // the version that answers is the one that is logged
+    const percent = before.length === 0 ? 100 : current.length === 0 ? 0 : share.percent
+    this.#edge.routeShare(id, { ...share, percent }, { new: or(current), before: or(before) })
     return true
   }
 

@@ -40,7 +40,7 @@ test.each(['is stopped', 'crashes'])(
     const { t, first, second, addresses, route } = s
     const before = reachBefore(s)
     const isAlone = () =>
-      Bun.deepEquals(route(), { percent: 10, ...addresses, before: addresses.new })
+      Bun.deepEquals(route(), { percent: 100, ...addresses, before: addresses.new })
     const isShared = () => Bun.deepEquals(route(), { percent: 10, ...addresses, before })
     if (how === 'is stopped') await t.docker.stopContainer(first.containerId)
     else t.engine.kill(first.containerId)
@@ -58,7 +58,7 @@ test('a Davit that starts keeps requests from the version before that ended, unt
   const s = await shared()
   const { t, first, addresses, route } = s
   const before = reachBefore(s)
-  const alone = { percent: 10, ...addresses, before: addresses.new }
+  const alone = { percent: 100, ...addresses, before: addresses.new }
   await t.docker.stopContainer(first.containerId)
   await until(() => Bun.deepEquals(route(), alone))
   const next = { ...t.deps, routing: new Routing(t.deps) } // the next process remembers nothing
@@ -74,7 +74,7 @@ test('taken back while the version before is stopped, that one gets no requests,
   const s = await shared()
   const { t, first, addresses, route, ask, statuses } = s
   await t.docker.stopContainer(first.containerId)
-  await until(() => Bun.deepEquals(route(), { percent: 10, ...addresses, before: addresses.new }))
+  await until(() => Bun.deepEquals(route(), { percent: 100, ...addresses, before: addresses.new }))
   const routed: unknown[] = []
   const { route: lead } = t.edge
   t.edge.route = (key, to) => void (routed.push(to), lead(key, to))
@@ -103,7 +103,7 @@ test('outside a share it stays as it is, and a later share of its own isn’t ke
   const s = await shared()
   const { t, ada, project, first, addresses, route, ask } = s
   await t.docker.stopContainer(first.containerId)
-  await until(() => Bun.deepEquals(route(), { percent: 10, ...addresses, before: addresses.new }))
+  await until(() => Bun.deepEquals(route(), { percent: 100, ...addresses, before: addresses.new }))
   await ask('promote')
   await ask('keep')
   await t.instanceTasks.idle()
