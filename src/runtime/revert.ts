@@ -31,8 +31,8 @@ type Failed = {
   shutdown: AbortSignal
   /** Ids of instances whose containers the engine refused to remove. */
   stay: Set<string>
-  /** Ids of instances of the release before that ran all the time: they stop once their open requests have ended. */
-  up: Set<string>
+  /** Ids of instances of the release before that it started; null when unknown. Others end their requests first. */
+  started: Set<string> | null
 }
 
 /** Undoes an interrupted roll-out: the live release runs as it did before. */
@@ -43,8 +43,7 @@ export async function revertInterrupted(
   const { db, docker } = deps
   const releaseId = getNextReleaseId(db, workload.id)
   if (!releaseId) return
-  const none = { stay: new Set<string>(), up: new Set<string>() }
-  const failed = { workload, releaseId, shutdown, ...none }
+  const failed = { workload, releaseId, shutdown, stay: new Set<string>(), started: null }
   const undo = new Undo()
   undo.push('the release could not be removed', () => forget(deps, failed))
   undo.push('the live container did not start', () => startLive(deps, failed))
@@ -93,11 +92,11 @@ export function componentIn({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) {
  * Stops those of the release before again that it started. Doesn't write to the database, so that the old
  * containers start again even on a full disk.
  */
-export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay, up }: Failed) {
+export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay, started }: Failed) {
   let refusal: unknown
   const { db, instanceTasks } = deps
   const kept = listStandby(db, workload.id).filter(
-    ({ id }) => !instanceTasks.isRemoving(id) && !up.has(id),
+    ({ id }) => !instanceTasks.isRemoving(id) && (started === null || started.has(id)),
   )
   const all = [...kept, ...listNew(db, { workload, releaseId })]
   await lastFirst(workload, all, async (instance) => {

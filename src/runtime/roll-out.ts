@@ -113,8 +113,8 @@ const syncing = { kind: 'edge', name: 'change ports' } as const
 
 async function switchOver(run: RollOutRun, before: Release) {
   const { engines, docker, workload, release, hooks, signal, shutdown } = run
-  const [stay, up] = [new Set<string>(), new Set<string>()]
-  const failed = { workload, releaseId: release.id, shutdown, stay, up }
+  const [stay, started] = [new Set<string>(), new Set<string>()]
+  const failed = { workload, releaseId: release.id, shutdown, stay, started }
   const newStays = ['The new container was not removed', () => removeNew(run, failed)] as const
   const undo = new Undo()
   let quietFrom: number | null = null
@@ -126,7 +126,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     undo.push('The release was not deleted', () => forget(run, failed))
     undo.push(...newStays)
     const difference = await differenceTo(run)
-    for (const { from, isUp } of difference.fresh) if (from && isUp) up.add(from.id)
+    for (const { from, isUp } of difference.fresh) if (from && !isUp) started.add(from.id)
     const prepared = await prepare(run, difference)
     const made = await create(run, { ...prepared, ...difference })
     if (before?.edge && release.edge === false) {
