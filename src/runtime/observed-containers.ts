@@ -21,7 +21,14 @@ import { calm, CrashCount } from './crash-count.ts'
 /** These fields are missing in the engine's list of containers. */
 export type Condition = Pick<
   Container,
-  'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt' | 'restartPolicy'
+  | 'state'
+  | 'restartCount'
+  | 'exitCode'
+  | 'oomKilled'
+  | 'error'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'restartPolicy'
 >
 
 /** Null when it was removed, `away` while the engine is unreachable. */
@@ -276,6 +283,7 @@ export class ObservedContainers {
 }
 
 export const conditionOf = (container: Container): Condition => ({
+  state: container.state,
   restartCount: container.restartCount,
   exitCode: container.exitCode,
   oomKilled: container.oomKilled,

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { auditEvents } from '../../src/db/schema.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { Watches } from '../../src/deployments/watch/watches.ts'
 import { getDeployment } from '../../src/environments/store.ts'
 import { senderOf } from '../support/token.ts'
 import { until } from '../support/until.ts'
@@ -73,3 +75,36 @@ test('requests don’t go back to a version that has stopped: the new one and it
   const { json } = await ada.get(`${path}/envs/${third.environmentId}`)
   expect(json).toMatchObject({ healthPath: '/ready' })
 })
+
+test('requests go back to a version that crashed with the new one, and is being started again', async () => {
+  const { t, first, second, stored } = await shared()
+  const { condition } = t.observed
+  t.observed.condition = (id) => {
+    const found = condition.call(t.observed, id)
+    const ended = { state: 'restarting', finishedAt: new Date() } as const
+    return id === first.containerId && found ? { ...found, ...ended } : found
+  }
+  t.engine.kill(second.containerId)
+  await until(() => stored().watch?.end === 'reverted')
+  expect(getDeployment(t.db, first.id)!.status).toBe('running')
+})
+
+test.each(['over', 'replaced'] as const)(
+  'where the version before has stopped, a share that is %s leaves the new one',
+  async (end) => {
+    const { t, first, second, stored, addresses, route } = await shared()
+    await t.docker.stopContainer(first.containerId)
+    await until(() => (route() as { percent?: number }).percent === 100)
+    if (end === 'over') {
+      await t.watches.stop()
+      updateDeployment(t.db, second.id, { watchUntil: new Date(Date.now() - 1000) })
+      const next = new Watches(t.deps)
+      next.resume()
+      await next.idle()
+    } else await t.watches.end(second, end)
+    expect(stored()).toMatchObject({
+      ...{ status: 'running', watch: { end: end === 'over' ? 'stays' : end } },
+    })
+    expect(route()).toEqual(addresses.new)
+  },
+)

@@ -79,7 +79,7 @@ test('a version whose crash nothing would undo has to stay up before it is switc
   expect([await waits(second), await waits(third)]).toEqual([false, true])
 })
 
-test('a version that gets the requests back, because the app is stopped, isn’t promoted', async () => {
+test('a version that gets the requests back, because the app is stopped, is never promoted by itself', async () => {
   const { t, ada, project, first, second, promoted } = await watched({ promotes: true })
   project.repository.commit(anApp('third'))
   const third = await project.deploy({ strategy: 'share', percent: 10 })
@@ -88,5 +88,18 @@ test('a version that gets the requests back, because the app is stopped, isn’t
   await t.jobs.idle()
   const statuses = [second, third].map(({ id }) => getDeployment(t.db, id)!.status)
   expect(statuses).toEqual(['stopped', 'cancelled'])
+  await ada.post(`/envs/${first.environmentId}/start`)
+  await t.jobs.idle()
+  t.faults.createContainer = () => Promise.reject(new Error('no'))
+  expect((await project.deploy()).status).toBe('failed')
   expect(promoted()).not.toContain(second.id)
+})
+
+test('a version that gets the requests back, because the app is restarted, is promoted', async () => {
+  const { t, ada, project, first, second, promoted } = await watched({ promotes: true })
+  project.repository.commit(anApp('third'))
+  await project.deploy({ strategy: 'share', percent: 10 })
+  await ada.post(`/envs/${first.environmentId}/restart`)
+  await t.jobs.idle()
+  expect(promoted()).toContain(second.id)
 })

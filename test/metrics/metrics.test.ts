@@ -58,7 +58,8 @@ test('an app, its containers and deployments, a service and jobs have their figu
   )
   t.usage.remember(new Map(readings))
   t.observed.condition = (id) => ({
-    ...{ exitCode: 0, oomKilled: false, error: '', startedAt: null, finishedAt: null },
+    ...{ state: 'running', exitCode: 0, oomKilled: false, error: '' },
+    ...{ startedAt: null, finishedAt: null },
     restartPolicy: { name: 'no' },
     restartCount: id === first ? 4 : 0,
   })

@@ -81,6 +81,15 @@ export function promoteStayed(db: Db, environmentId: string) {
   return promoteNext(db, getJob(db, current.id)!)
 }
 
+/** The same where what ended its watch ended so itself: one that is being replaced or stopped isn't promoted. */
+export function settleStayed(db: Db, environmentId: string, end: WatchEnd) {
+  if (end === 'replaced') return []
+  if (end !== 'stopped') return promoteStayed(db, environmentId)
+  const current = getCurrent(db, environmentId)
+  if (current?.watch?.end === 'replaced') updateWatch(db, current, { end })
+  return []
+}
+
 /** Gives a version that has a share of the requests all of them. Its watch goes on, unless its time is 0. */
 export async function promote(deps: WatchDeps, watched: Watched, by: string | undefined) {
   const { db, logs, routing, scheduler } = deps

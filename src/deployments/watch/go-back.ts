@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/index.ts'
-import type { WatchVerdict } from '../../db/schema.ts'
+import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { calm } from '../../runtime/crash-count.ts'
 import type { Condition } from '../../runtime/observed-containers.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
@@ -11,7 +11,7 @@ import { workloadOf } from '../steps/deploy.ts'
 import { promotedIn } from '../promote.ts'
 import type { Promoted } from '../promote.ts'
 import { publishSuperseded } from '../waiting-store.ts'
-import { endWatch, logTo, promoteStayed } from './end.ts'
+import { endWatch, logTo, settleStayed, whyTakenBack } from './end.ts'
 import { figuresOf, getWatched, storeReverted, storeTakenBack, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
@@ -38,7 +38,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     message,
-    stays: true,
+    end: 'reverted',
     commit(tx) {
       storeReverted(tx, watched, verdict, { requests, figures: figuresOf(deps.logDb, watched) })
     },
@@ -48,23 +48,31 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   return isBack
 }
 
-/** Cancels a version that has a share of the requests. Without the one before it stays, with all of them. */
-export const takeBack = (
-  deps: WatchDeps,
-  watched: Watched,
-  { why, stays }: { why: string; stays: boolean },
-) =>
-  revert(deps, watched, {
+type TakenBack = { end: Exclude<WatchEnd, 'reverted' | 'stays'>; by: string | undefined }
+
+/**
+ * Ends a share of the requests. Without the version before the new one stays, with all of them; also where that has
+ * stopped meanwhile, unless someone takes it back.
+ */
+export async function takeBack(deps: WatchDeps, watched: Watched, { end, by }: TakenBack) {
+  if (end !== 'cancelled') {
+    const stays = whyNoWayBack(deps, watched)
+    if (stays !== null && end === 'over')
+      return stay(deps, watched, { message: 'Its 24 hours are over.', why: stays })
+    if (stays !== null) return endWatch(deps, watched, { end })
+  }
+  const why = whyTakenBack(end, by)
+  await revert(deps, watched, {
     message: why,
-    stays,
+    end,
     commit: (tx) => storeTakenBack(tx, watched, { why, figures: figuresOf(deps.logDb, watched) }),
     linesOf: ({ number }) => [`${why} All requests reach #${number} again.`],
   })
+}
 
 type Revert = {
   message: string
-  /** False when the version before is about to be changed or stopped, too. */
-  stays: boolean
+  end: WatchEnd
   commit: (tx: Tx) => void
   /** For the log. */
   linesOf: (before: Deployment) => string[]
@@ -74,7 +82,7 @@ type Revert = {
 async function revert(
   deps: WatchDeps,
   watched: Watched,
-  { message, stays, commit, linesOf }: Revert,
+  { message, end, commit, linesOf }: Revert,
 ) {
   const { db, logs, jobs, scheduler, shutdown } = deps
   const { id, environmentId, watch } = watched
@@ -88,7 +96,7 @@ async function revert(
         getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
       commit(tx) {
         commit(tx)
-        if (stays) promoted = promoteStayed(db, environmentId)
+        promoted = settleStayed(db, environmentId, end)
       },
       shutdown,
     }))
@@ -120,8 +128,9 @@ function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }
   const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
   if (subjects.length === 0) return gone
   const conditions = subjects.flatMap(({ id }) => observed.condition(id) ?? [])
-  const hasAllEnded = conditions.length > 0 && conditions.every(hasEnded)
-  if (watch.share) return hasAllEnded ? stopped : null // else it gets most requests already
+  // one that starts again soon gets most requests already
+  const isOver = conditions.length > 0 && conditions.every(({ state }) => state === 'exited')
+  if (watch.share) return isOver ? stopped : null
   if (conditions.some(hasEnded)) return stopped
   const after = watch.since - Math.max(calm, watch.seconds * 1000)
   return conditions.some((one) => hasCrashed(one, after))

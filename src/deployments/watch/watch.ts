@@ -1,7 +1,7 @@
 import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import type { WatchDeps } from '../context.ts'
 import { goBack, takeBack } from './go-back.ts'
-import { endWatch, promote, whyTakenBack } from './end.ts'
+import { endWatch, promote } from './end.ts'
 import { untilVerdict } from './look.ts'
 import { getWatched } from './store.ts'
 import { tellReverted } from './tell.ts'
@@ -36,8 +36,6 @@ export async function watch(deps: WatchDeps, run: Run) {
   }
   const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
   if (end === 'promoted') await promote(deps, now, by)
-  else if (end === 'cancelled' || now.watch.share) {
-    const stays = end === 'cancelled' || end === 'over'
-    await takeBack(deps, now, { why: whyTakenBack(end, by), stays })
-  } else await endWatch(deps, now, { end, by })
+  else if (end === 'cancelled' || now.watch.share) await takeBack(deps, now, { end, by })
+  else await endWatch(deps, now, { end, by })
 }
