@@ -96,6 +96,9 @@ const forms: Record<string, Form> = {
   'POST /projects/:id/deployments': { untold: ['tag', 'note'], valid: () => ({}) }, // its branch tells it
   'POST /projects/:id/deploy': { untold: ['note'], brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/deployments/:deploymentId/promote': {
+    ...{ untold: ['note'], brief: true, valid: () => ({}) },
+  },
   'POST /projects/:id/envs/:envId/planned': {
     untold: ['tag'],
     valid: () => ({ at: new Date(Date.now() + 3_600_000).toISOString() }),
