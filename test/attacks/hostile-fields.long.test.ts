@@ -19,10 +19,8 @@ const injections = injectionsOf(marker)
 const aFew = injections.filter((_, index) => index % 5 === 0)
 const provider = startProviderServer('github')
 provider.tokens.set(token, { login: 'ada', id: 42, scopes: ['repo'] })
-afterAll(() => {
-  provider.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterAll(() => provider.stop())
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 type Body = Record<string, unknown>
 
@@ -96,9 +94,7 @@ const forms: Record<string, Form> = {
   'POST /projects/:id/deployments': { untold: ['tag', 'note'], valid: () => ({}) }, // its branch tells it
   'POST /projects/:id/deploy': { untold: ['note'], brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
-  'POST /projects/:id/deployments/:deploymentId/promote': {
-    ...{ untold: ['note'], brief: true, valid: () => ({}) },
-  },
+  'POST /projects/:id/deployments/:deploymentId/promote': { untold: ['note'], valid: () => ({}) },
   'POST /projects/:id/envs/:envId/planned': {
     untold: ['tag'],
     valid: () => ({ at: new Date(Date.now() + 3_600_000).toISOString() }),
