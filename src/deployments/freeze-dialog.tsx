@@ -58,7 +58,7 @@ export async function askingForNote(
         </p>
         <HiddenFields fields={fields} />
         <SchemaFields schema={z.object({ note: note().unwrap().unwrap() })} autofocus />
-        <p class="muted">The note is kept with the deployment and in the audit log.</p>
+        <p class="muted">The note is kept in the audit log.</p>
       </ModalForm>
     )
     return show(c, { title: `${environment.name} is frozen`, page }, 409)
