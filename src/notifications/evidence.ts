@@ -10,11 +10,11 @@ export type Evidence = { requests: FailedRequests[]; lines: string[] }
 /** Of each. */
 const shownEvidence = 3
 
-/** Lines for a text. */
+/** Sentences for a text. */
 export const evidenceOf = ({ requests, lines }: Evidence) =>
   [
     ...requests.slice(0, shownEvidence).map(requestsInWords),
-    ...lines.slice(-shownEvidence).map((line) => `It wrote: ${line.slice(0, 200)}`),
+    ...lines.slice(-shownEvidence).map((line) => `It wrote “${line.slice(0, 200)}”`),
   ]
-    .map((one) => `\n${one}`)
+    .map((one) => ` ${one}.`)
     .join('')

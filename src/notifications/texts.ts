@@ -45,7 +45,7 @@ export const deploymentFailed = (
     title: live?.isBack
       ? `${subject} went back to #${live.number}`
       : `Deployment #${number} of ${subject} failed`,
-    text: `${live?.isBack ? `Deployment #${number} failed: ` : ''}${message} ${stays}${commitOf(of)}${of.evidence ? evidenceOf(of.evidence) : ''}`,
+    text: `${live?.isBack ? `Deployment #${number} failed: ` : ''}${message} ${stays}${of.evidence ? evidenceOf(of.evidence) : ''}${commitOf(of)}`,
     todo: of.hint,
   }
 }
