@@ -139,7 +139,10 @@ test('a lock that a killed clean-up left fails the next stream, and not the one 
     ...resticAt(locked),
     hostname: `davit-${s.instanceId.slice(-12)}`,
     entrypoint: ['sh', '-c'],
-    command: ['restic check & until [ "$(ls /target/locks)" ]; do :; done; kill -9 $!'],
+    // it has another name until it is whole
+    command: [
+      `restic check & until set -- /target/locks/* && case $1 in *tmp* | *'*') false ;; esac; do :; done; kill -9 $!`,
+    ],
   })
   expect(readdirSync(`${locked.path}/locks`)).toHaveLength(1)
   const store = () => one.store({ file, tags: [], from: write(bytes), signal })
