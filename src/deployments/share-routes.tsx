@@ -21,7 +21,7 @@ import { TextField } from '../web/fields-view.tsx'
 import { moveOn, show } from '../web/respond.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
 import { userOf } from '../web/user-of.ts'
-import { askingForNote, checkFreeze } from './freeze-dialog.tsx'
+import { askingForNote, checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import { refuseShare } from './share.ts'
 import { shareForm } from './share-fields.ts'
@@ -82,7 +82,7 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
       throw new AppError('conflict', 'All requests have just gone back to the version before.')
     audit(c, 'deployment.share_promoted', {
       object,
-      details: freeze && note ? { freeze: freeze.reason, note } : {},
+      details: passedIn({ freeze: freeze && { reason: freeze.reason, note: note ?? null } }),
     })
     const said = `Deployment #${deployment.number} gets all requests.`
     return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })

@@ -6,6 +6,7 @@ import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
 import { noteSuccess } from '../notices.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
+import type { Promoted } from '../promote.ts'
 import { getCurrent, getJob, logOf } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
@@ -31,7 +32,7 @@ type Ending = {
 
 /** The new version stays: what would have taken over is stopped, and those that follow it get it. */
 export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why }: Ending) {
-  const { db, logs, jobs, scheduler, shutdown } = deps
+  const { db, logs, scheduler, shutdown } = deps
   const { id, environmentId, codeSettings } = watched
   const job = getJob(db, id)!
   const requests = why === undefined ? [] : await failedOf(deps, environmentId)
@@ -48,13 +49,18 @@ export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
   scheduler.wake() // its commit may have other schedules
-  for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
-  if (promoted.length > 0) jobs.wake()
+  publishPromoted(deps, promoted)
   if (end === 'replaced') return // what replaces it stops the one before, or starts from it
   await stopStandby(deps, { workload: workloadOf(job), signal: shutdown }).catch((error) => {
     if (shutdown.aborted) return // the next process does it
     report('a version that was kept could not be stopped', error, { environment: environmentId })
   })
+}
+
+/** Call it after the transaction that promoted them. */
+export function publishPromoted(deps: WatchDeps, promoted: Promoted[]) {
+  for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
+  if (promoted.length > 0) deps.jobs.wake()
 }
 
 /** `replaced` is promoted if what replaces it fails. */

@@ -10,8 +10,7 @@ import type { Deployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { promotedIn } from '../promote.ts'
 import type { Promoted } from '../promote.ts'
-import { publishSuperseded } from '../waiting-store.ts'
-import { endWatch, logTo, settleStayed, whyTakenBack } from './end.ts'
+import { endWatch, logTo, publishPromoted, settleStayed, whyTakenBack } from './end.ts'
 import { figuresOf, getWatched, storeReverted, storeTakenBack, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
@@ -84,7 +83,7 @@ async function revert(
   watched: Watched,
   { message, end, commit, linesOf }: Revert,
 ) {
-  const { db, logs, jobs, scheduler, shutdown } = deps
+  const { db, logs, scheduler, shutdown } = deps
   const { id, environmentId, watch } = watched
   const before = getDeployment(db, watch.before)
   let promoted: Promoted[] = []
@@ -106,8 +105,7 @@ async function revert(
     return false
   }
   logTo(deps, watched, [...linesOf(before), ...promoted.map(promotedIn)])
-  for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
-  if (promoted.length > 0) jobs.wake()
+  publishPromoted(deps, promoted)
   for (const one of [id, before.id]) logs.publish(one, { status: getStatus(db, one)! })
   scheduler.wake() // the commit before may have other schedules
   return true

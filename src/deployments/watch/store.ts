@@ -120,7 +120,14 @@ export const listWatched = (db: Db) => listRows(db, deployments, isWatched) as W
 
 /** Those that went back, of which people weren't told yet. */
 export const listUntold = (db: Db) =>
-  listRows(db, deployments, sql`json_extract(${deployments.watch}, '$.isTold') = 0`)
+  listRows(
+    db,
+    deployments,
+    and(
+      eq(deployments.errorStep, 'watching'), // most have no watch to read
+      sql`json_extract(${deployments.watch}, '$.isTold') = 0`,
+    ),
+  )
 
 type Values = Partial<typeof deployments.$inferInsert>
 

@@ -33,19 +33,21 @@ export async function tellReverted(deps: WatchDeps, id: string) {
   if (!reverted?.watch) return // it was deleted meanwhile
   const { environmentId, finishedAt, watch } = reverted
   // people are told in any case
-  const read = failedOf(deps, environmentId).catch(() => [])
-  const seen = getWatchedOf(db, environmentId) ? [] : await read
+  const isReplaced = getWatchedOf(db, environmentId) !== undefined // they would be those of another version
+  const seen = isReplaced ? [] : await failedOf(deps, environmentId).catch(() => [])
   const requests = seen.length > 0 ? seen : watch.requests
   const until = finishedAt!.getTime()
   const lines = await lastLines(deps, { id, environmentId, until }).catch(() => [])
   const changes = { requests, lines, figures: figuresOf(deps.logDb, { environmentId, watch }) }
-  const tell = () =>
-    db.transaction((tx) => {
-      updateWatch(tx, reverted, { ...changes, isTold: true })
-      queueStatus(tx, id)
-      noteReverted(tx, id, { ...watch, ...changes })
-    })
-  await retryOnDiskFull(async () => tell(), { signal: shutdown })
+  await retryOnDiskFull(
+    async () =>
+      db.transaction((tx) => {
+        updateWatch(tx, reverted, { ...changes, isTold: true })
+        queueStatus(tx, id)
+        noteReverted(tx, id, { ...watch, ...changes })
+      }),
+    { signal: shutdown },
+  )
   const told = [...requests.map(requestsInWords), ...lines.map((line) => `It wrote: ${line}`)]
   logTo(deps, reverted as Watched, told)
   deps.logs.publish(id, { status: reverted.status })
