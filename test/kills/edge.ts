@@ -113,6 +113,20 @@ export const watchedRelease: Operation = async (start) => {
       await settled('reverted')
     },
   })
+  type Asked = { of: () => Promise<void>; verb: string; end: () => Promise<void> }
+  /** Davit is killed while it does what it was asked for; then it is asked again. */
+  const asked = (moment: string, { of, verb, end }: Asked) => ({
+    name: moment,
+    async begin() {
+      await of()
+      void ask(verb)
+      await Bun.sleep(Math.random() * 60)
+    },
+    async end() {
+      await ask(verb)
+      await end()
+    },
+  })
   const decided = "SELECT 1 FROM deployments WHERE watch ->> '$.verdict' IS NOT NULL"
   const each = [
     goesBack(
@@ -125,43 +139,15 @@ export const watchedRelease: Operation = async (start) => {
       void crash()
       await stored(davit, `${decided} AND id = '${deployment.id}'`, { within: 80 })
     }),
-    {
-      name: 'it is kept',
-      async begin() {
-        await release()
-        void ask('keep')
-        await Bun.sleep(Math.random() * 60)
-      },
+    asked('it is kept', { of: release, verb: 'keep', end: () => settled('kept') }),
+    asked('a share is promoted', {
+      ...{ of: share, verb: 'promote' },
       async end() {
         await ask('keep')
         await settled('kept')
       },
-    },
-    {
-      name: 'a share is promoted',
-      async begin() {
-        await share()
-        void ask('promote')
-        await Bun.sleep(Math.random() * 60)
-      },
-      async end() {
-        await ask('promote')
-        await ask('keep')
-        await settled('kept')
-      },
-    },
-    {
-      name: 'a share is taken back',
-      async begin() {
-        await share()
-        void ask('cancel')
-        await Bun.sleep(Math.random() * 60)
-      },
-      async end() {
-        await ask('cancel')
-        await settled('cancelled')
-      },
-    },
+    }),
+    asked('a share is taken back', { of: share, verb: 'cancel', end: () => settled('cancelled') }),
     {
       name: 'the next one is deployed',
       async begin() {
