@@ -83,14 +83,17 @@ async function restartSome(
     (one) => run.runtime.stop(one),
     ({ component }) => component,
   )
-  const restarting = made.flatMap((one) => {
+  const restarting = toStart.flatMap((one) => {
     const policy = one.component.options.restart
     return policy ? { id: one.id, docker: engines.of(one), policy } : []
   })
   // a crash must end the gate, not be hidden by a restart
   for (const { id, docker } of restarting) await docker.setRestartPolicy(id, { name: 'no' })
   try {
-    await startAndGate(run, made)
+    await startAndGate(
+      run,
+      made.map((one) => ({ ...one, isUp: !toStart.includes(one) })),
+    )
   } finally {
     for (const { id, docker, policy } of restarting) await docker.setRestartPolicy(id, policy)
   }

@@ -147,6 +147,26 @@ test('a container that was removed can’t be started, and the answer says what 
   })
 })
 
+test('a start leaves alone what runs: the engine would start it again after a crash', async () => {
+  const { t, ada } = withAda(simulatedApp({}, patient))
+  const project = await aProject(t, ada, anApp('x'))
+  withWorker(t, project)
+  await project.deploy()
+  await t.jobs.idle()
+  const { instances } = (await look(ada, project)).live
+  const [web, worker] = instances.map((one: { containerId: string }) => one.containerId)
+  await t.docker.stopContainer(worker)
+  const touched = new Set<string>()
+  t.faults.setRestartPolicy = (id, ...rest) => {
+    touched.add(id)
+    return t.docker.setRestartPolicy(id, ...rest)
+  }
+  const started = await act(ada, project, 'start')
+  expect(started.json.live.instances).toMatchObject([{ state: 'running' }, { state: 'running' }])
+  expect(touched).toContain(worker)
+  expect(touched).not.toContain(web)
+})
+
 test('what can’t be started or stopped now is refused with what to do', async () => {
   const { t, ada } = withAda(testApp({}, patient))
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
