@@ -1,3 +1,4 @@
+import { unlessUsed } from '../docker/index.ts'
 import type { End, Kind, News } from '../jobs/task.ts'
 import { whyUnreached } from '../links/unreached.ts'
 import { Failure } from '../platform/errors.ts'
@@ -149,14 +150,19 @@ async function whyUnreachedBy(
   }
 }
 
-/** Removes the image under this deployment's own name: a rollback runs the image of another deployment. */
+/**
+ * Removes the image under this deployment's own name: a rollback runs the image of another deployment. One that a
+ * container still uses is removed after a later deployment.
+ */
 async function discardImage(deps: PipelineDeps, { project, deployment }: Job) {
   const image = imageNameOf(deps, deployment)
   try {
     const all = project.composeFile === null ? [] : await deps.docker.listImages()
     const ofServices = all.flatMap(({ tags }) => tags.filter((tag) => deployedImage(tag) === image))
-    for (const name of new Set([image, ...ofServices])) await removeEverywhere(deps.engines, name)
-    return { image: null }
+    let isUsed = false
+    for (const name of new Set([image, ...ofServices]))
+      if (!(await unlessUsed(removeEverywhere(deps.engines, name).then(() => true)))) isUsed = true
+    return isUsed ? {} : { image: null }
   } catch (error) {
     report('the image of a deployment could not be removed', error, { deployment: deployment.id })
     return {}
