@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { connectDocker, EngineError } from '../../src/docker/index.ts'
-import { startLoad } from '../load/load.ts'
+import { EngineError } from '../../src/docker/index.ts'
+import { faultsOf } from '../kills/left-behind.ts'
+import { startLoad, watchRounds } from '../load/load.ts'
 import { aSite, anEdgeOfItsOwn, answers, ended } from '../load/site.ts'
 import type { Site } from '../load/site.ts'
 import { pathOf } from '../deployments/events.ts'
@@ -9,7 +10,7 @@ import { caddyImage } from '../support/images/edge.ts'
 import { anInstallation } from '../support/installation.ts'
 import type { Installation } from '../support/installation.ts'
 import { run } from '../support/machine/command.ts'
-import { until } from '../support/until.ts'
+import { comesTrue, until } from '../support/until.ts'
 import { startPrivateEngine } from './private-engine.ts'
 
 /** Where its networks come from; the machine's own engine has others. */
@@ -36,7 +37,6 @@ async function onPrivateEngine(work: (scene: Scene) => Promise<void>) {
   undo.defer(async () => void (await run(['ip', 'route', 'del', pool])))
   const env = { ...settings, DOCKER_HOST: engine.host, DAVIT_NETWORK_POOL: pool }
   const davit = anInstallation({}, env)
-  const docker = connectDocker({ host: engine.host })
   try {
     await davit.start()
     const site = await aSite(davit, { ports, address: engine.address })
@@ -46,9 +46,9 @@ async function onPrivateEngine(work: (scene: Scene) => Promise<void>) {
         await engine.stop(signal)
         await engine.start()
         // an engine that was killed ends what runs when it comes back, and may leave it so
-        const made = await docker.listContainers({ labels: davit.labels(), all: true })
+        const made = await davit.docker.listContainers({ labels: davit.labels(), all: true })
         for (const { id, state } of made)
-          if (state !== 'running') await docker.startContainer(id).catch(unlessReplaced)
+          if (state !== 'running') await davit.docker.startContainer(id).catch(unlessReplaced)
       },
     })
   } finally {
@@ -73,13 +73,18 @@ test(
   300_000,
 )
 
+/** What a visitor must never get, even while the engine is away. */
+const isWrong = /answers, not|another (body|digest)|status 500/
+
 test(
-  'an engine that is restarted in a watch leaves the new version or the one before, whole',
+  'an engine that is restarted in a watch under load leaves the new version or the one before, whole',
   () =>
     onPrivateEngine(async ({ davit, site, restart }) => {
       await davit.client.put(site.path, { watchSeconds: 20 })
-      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      for (let round = 0; round < watchRounds; round++) {
+        const signal = round % 2 === 0 ? 'SIGTERM' : 'SIGKILL'
         const next = site.commit()
+        using load = await startLoad(site.place, { versions: [site.live, next] })
         const deployment = await site.trigger(davit.client)
         await ended(davit.client, deployment)
         await restart(signal)
@@ -98,9 +103,14 @@ test(
         ).toContainEqual([now.status, now.watch.end])
         if (now.status === 'running') site.live = next
         await until(() => answers(site.place, { version: site.live }), 60)
+        const { reasons } = await load.stop()
+        expect(reasons.filter((reason) => isWrong.test(reason))).toEqual([])
+        let faults: string[] = []
+        await comesTrue(60, async () => (faults = await faultsOf(davit)).length === 0)
+        expect(faults).toEqual([])
       }
     }),
-  300_000,
+  120_000 + watchRounds * 60_000,
 )
 
 /** Davit may be faster, and remove a container that did not come back to make another. */

@@ -26,7 +26,7 @@ export function anInstallation(
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'davit-installation-'))
   const dataDir = place.dataDir ?? join(directory, 'data')
-  const docker = connectDocker({ host: process.env.DOCKER_HOST })
+  const docker = connectDocker({ host: env.DOCKER_HOST ?? process.env.DOCKER_HOST })
   const settings = {
     DAVIT_DATA_DIR: dataDir,
     DAVIT_EDGE: 'direct',
