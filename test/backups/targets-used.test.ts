@@ -44,3 +44,29 @@ test('a target with backups is only moved to where its repository is', async () 
   expect(refused.json.errors).toMatchObject([{ field: 'endpoint' }])
   expect((await ada.get(target)).json.bucket).toBe('moved-full')
 })
+
+test('a target isn’t moved under a backup that hasn’t ended, also one that began while it was tried out', async () => {
+  let tries = 0
+  let begin = async () => {}
+  const { t, ada, path, service } = await aService({
+    async tryOut() {
+      tries++
+      await begin()
+      return { hostKey: null }
+    },
+  })
+  const { json } = await ada.post(settings, s3)
+  const target = `${settings}/${json.id}`
+  t.jobs.wake = () => {} // no job begins
+  const { json: first } = await ada.post(path, { targetId: json.id })
+  const refused = await ada.put(target, { bucket: 'elsewhere' })
+  expect([refused.status, tries]).toEqual([409, 1])
+  expect(refused.json.detail).toContain(service.name)
+  expect((await ada.put(target, { name: 'another' })).status).toBe(200)
+  expect((await ada.put(target, { accessKey: 'another' })).status).toBe(200)
+  await ada.post(`/backups/${first.id}/cancel`, {})
+
+  begin = async () => void (await ada.post(path, { targetId: json.id }))
+  expect((await ada.put(target, { bucket: 'elsewhere' })).status).toBe(409)
+  expect((await ada.get(target)).json.bucket).toBe(s3.bucket)
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Db } from '../../db/index.ts'
 import { newId } from '../../db/new-id.ts'
 import { targets } from '../../db/schema.ts'
 import { AppError, invalidField } from '../../platform/errors.ts'
@@ -6,10 +7,10 @@ import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
 import { usersOfTarget } from '../repository.ts'
-import { getPlan, hasBackupsOn } from '../store.ts'
+import { getPlan, hasBackupsOn, listUnfinishedOn } from '../store.ts'
 import { davitId } from '../subject.ts'
 import { targetForm } from './form.ts'
-import { listTargets, openTarget, sealedOfTarget } from './store.ts'
+import { getTarget, listTargets, openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
 import { addressOf, tryOut } from './try-out.ts'
 import type { TargetDeps } from './try-out.ts'
@@ -32,6 +33,7 @@ export const target = resource({
   sentTo: ['endpoint', 'host', 'url'],
   neverSent: ['password'],
   unique: { name: 'You already have a target with this name. Choose another name.' },
+  refuse: (db, { values, ...of }) => refuseMoveUnderBackup(db, { ...values, ...of } as OpenTarget),
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
   empty: {
@@ -62,6 +64,7 @@ export const target = resource({
       if (!before || whereOf(before) !== whereOf(wanted)) refuseTwins(deps.db, wanted)
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
       if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
+      refuseMoveUnderBackup(deps.db, wanted)
       const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
       const hasKey = input.password != null && input.password !== before?.password
       const missing = isMoved ? notMoved(wanted) : hasKey ? noRepository() : null
@@ -97,6 +100,18 @@ const ofDavit = () =>
     'forbidden',
     'API tokens can’t change where Davit itself is backed up. Log in in a browser.',
   )
+
+/** A backup that hasn’t ended would be stored where the target no longer leads. */
+function refuseMoveUnderBackup(db: Db, wanted: OpenTarget) {
+  const before = getTarget(db, wanted)
+  if (!before || whereOf(before) === whereOf(wanted)) return
+  const [backup] = listUnfinishedOn(db, wanted.id)
+  if (backup)
+    throw new AppError(
+      'conflict',
+      `The target ${before.name} can’t lead to another place while a backup of ${backup.subjectName} hasn’t ended. Wait until it has, or cancel it.`,
+    )
+}
 
 /** Two in one repository would apply their retention to each other's backups. */
 function refuseTwins(db: TargetDeps['db'], wanted: OpenTarget) {
