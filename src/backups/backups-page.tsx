@@ -200,8 +200,7 @@ const PlanFacts = ({
       )}
       {!plan.nextAt && (
         <p class="note">
-          This plan is off, as on the copy of a server: it backs up and removes nothing. Save it to
-          turn it on.
+          This plan is off: it backs up and removes nothing. Save it to turn it on.
         </p>
       )}
       {plan.problem && (

@@ -1,5 +1,5 @@
 import { findUser } from '../accounts/store.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { listToLoad } from '../db/restored.ts'
 import type { PlanProblem } from '../db/schema.ts'
@@ -9,7 +9,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { backupsOf, insertJob, listJobsOf } from '../jobs/store.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { noteOverdue } from './notice.ts'
-import { backupPlans, insertBackup, isOverdue, listUnfinished } from './store.ts'
+import { backupPlans, getPlan, insertBackup, isOverdue, listUnfinished, setPlan } from './store.ts'
 import type { Backup } from './store.ts'
 import { findSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -71,6 +71,16 @@ function problemOf(
   return listUnfinished(db, subject.id).length > 0 ? problems.overlap : null
 }
 
+/**
+ * Turns off the plan of what lacks its data after a restore of the whole server: its backups would take the place of
+ * those that have the data. False without a plan.
+ */
+export function turnPlanOff(db: Tx, subjectId: string): boolean {
+  const plan = getPlan(db, subjectId)
+  if (plan) setPlan(db, plan.id, { nextAt: null, problem: problems.notRestored })
+  return plan !== null
+}
+
 const problems = {
   ownerDisabled: {
     reason: 'owner_disabled',
@@ -87,5 +97,10 @@ const problems = {
   overlap: {
     reason: 'overlap',
     message: 'It was skipped, because the backup before had not ended.',
+  },
+  notRestored: {
+    reason: 'not_restored',
+    message:
+      'Its data didn’t come back with the server, and new backups would take the place of those that have it. Restore one of them, then save the plan.',
   },
 } satisfies Record<string, PlanProblem>

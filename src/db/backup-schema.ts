@@ -38,7 +38,7 @@ export const backupPlans = sqliteTable('backup_plans', {
   /** SQLite files, or folders of them, that a proof may find damaged. */
   acceptDamaged: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   hold: text({ enum: volumeHolds }).notNull().default('pause'),
-  /** Null while it is off, as in the copy of a rehearsed move. */
+  /** Null while it is off: in the copy of a rehearsed move, or as the data didn’t come back with the server. */
   nextAt: time(),
   /** The last time that was due, and why no backup began then; null when one did. */
   dueAt: time(),
@@ -47,7 +47,7 @@ export const backupPlans = sqliteTable('backup_plans', {
 })
 
 export type PlanProblem = {
-  reason: 'overlap' | 'owner_disabled' | 'target_missing' | 'retention_failed'
+  reason: 'overlap' | 'owner_disabled' | 'target_missing' | 'retention_failed' | 'not_restored'
   message: string
 }
 

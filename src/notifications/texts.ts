@@ -197,7 +197,7 @@ export const notLoaded = (of: Subject & { message: string }): News => ({
   ...{ kind: 'backup_failed', level: 'failure' },
   title: `The databases of ${of.subject} weren’t restored`,
   text: `Davit was restored, but they couldn’t be loaded, so they are empty. ${of.message}`,
-  todo: 'Correct that, then restore the backup on its page.',
+  todo: 'Correct that, then restore the backup on its page. If it has a plan, save that again: it is off until then.',
 })
 
 export const backupWorks = ({ subject }: Subject): News => ({

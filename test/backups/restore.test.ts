@@ -3,8 +3,10 @@ import { eq } from 'drizzle-orm'
 import { Readable } from 'node:stream'
 import { releaseAll } from '../../src/backups/hold.ts'
 import { loadRestored } from '../../src/backups/server/load-restored.ts'
+import { timed } from '../../src/backups/start.ts'
 import { noteToLoad } from '../../src/db/restored.ts'
 import { events, jobs } from '../../src/db/schema.ts'
+import { startDue } from '../../src/jobs/due.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { away } from './simulated-restic.ts'
 import { restoring, workOf } from './restoring.ts'
@@ -190,6 +192,40 @@ test('a database that can’t be loaded after a restore of the whole server is t
   await restore(scene, id, { backupFirst: false })
   expect(notices()).toHaveLength(1)
 })
+
+test.each(['failed', 'cancelled'])(
+  'after a load of the whole server that ended as %s, the plan removes no backup until it is saved again',
+  async (status) => {
+    const scene = await aService()
+    const { restic, ada, backUp, plan, db, t, path } = scene
+    const values = { keepLast: 1, prove: 'never' }
+    await plan(values)
+    const { id } = await backUp()
+    const began = Promise.withResolvers<void>()
+    restic.faults.list = ({ signal }) => {
+      began.resolve()
+      if (status === 'failed') throw away()
+      return unlessAborted(new Promise<never>(() => {}), signal)
+    }
+    noteToLoad(db, id)
+    loadRestored(t.deps, 'service')
+    await began.promise
+    if (status === 'cancelled') await ada.post(`/backups/${id}/cancel`, {})
+    await t.jobs.idle()
+    expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe(status)
+    delete restic.faults.list
+    await startDue(db, timed(t.deps), new Date('2100-01-01'))
+    await t.jobs.idle()
+    expect(restic.backups).toEqual([`backup=${id}`])
+    const second = await backUp()
+    expect(restic.backups).toEqual([`backup=${id}`, `backup=${second.id}`])
+    expect((await ada.get(`${path}/plan`)).json.problem.reason).toBe('not_restored')
+
+    expect((await plan(values)).problem).toBeNull()
+    const third = await backUp()
+    expect(restic.backups).toEqual([`backup=${third.id}`])
+  },
+)
 
 test('a restore that was stored before there was another place for it says so in JSON, too', async () => {
   const scene = await aService()

@@ -15,7 +15,7 @@ import { getService, updateService } from '../../services/store.ts'
 import type { BackupDeps } from '../deps.ts'
 import { noteNotLoaded } from '../notice.ts'
 import { release } from '../hold.ts'
-import { insertBackupJob } from '../start.ts'
+import { insertBackupJob, turnPlanOff } from '../start.ts'
 import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { maskedBy, maskOf } from '../subject.ts'
@@ -113,6 +113,7 @@ export const restoreKind =
         db.transaction((tx) => {
           endJob(tx, jobId)
           const isOfServer = forgetToLoad(tx, backup.id)
+          if (isOfServer && end.status !== 'done') turnPlanOff(tx, into.id)
           if (isOfServer && failure && end.status === 'failed') noteNotLoaded(tx, backup, failure)
           set({ status, error })
           const service = into.isNew ? getService(tx, into.id) : undefined

@@ -10,6 +10,8 @@ import { createEmptyVolume } from '../../runtime/restored-volumes.ts'
 import { getServer } from '../../servers/store.ts'
 import { bytes as inBytes, counted } from '../../web/units.ts'
 import type { ResticDeps, Restic } from '../restic/restic.ts'
+import { turnPlanOff } from '../start.ts'
+import { getLastGood, getPlan } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { workloadOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -54,15 +56,13 @@ export async function fillServer(deps: ResticDeps, filling: Filling) {
 
 /** Says why when nothing is restored. */
 async function chooseFor(
-  { db, docker, secrets }: ResticDeps,
-  { until, without, installation: instanceId, say, signal }: Filling,
+  deps: ResticDeps,
+  filling: Filling,
   { subject, restics }: { subject: Subject; restics: Map<string, Restic> },
 ): Promise<Chosen | null> {
+  const { db, docker, secrets } = deps
+  const { until, without, installation: instanceId, say, signal } = filling
   const { id, kind, name } = subject
-  if (without.includes(name)) {
-    say(`${name}: left out.`)
-    return null
-  }
   const pinned = pinnedTo(db, id) ?? firstServer
   if (pinned !== firstServer) {
     const server = getServer(db, pinned)?.name ?? 'a server that was removed'
@@ -78,14 +78,26 @@ async function chooseFor(
     say(`${name}: stays as Docker has it here.`)
     return null
   }
+  const isLeftOut = without.includes(name)
   const backup = getNewestUntil(db, { subjectId: id, until })
   const restic = backup && restics.get(backup.targetId)
-  if (backup && restic) return { subject, backup, restic }
+  if (backup && restic && !isLeftOut) return { subject, backup, restic }
   const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
-  if (backup) say(`${name}: starts empty, as the target of its backup was left out or removed.`)
+  if (isLeftOut) say(`${name}: left out.`)
+  else if (backup)
+    say(`${name}: starts empty, as the target of its backup was left out or removed.`)
   else if (components.some(({ options }) => (options.volumes ?? []).length > 0))
     say(`${name}: starts empty, as it has no backup.`)
+  const plan = getPlan(db, id)
+  // a target that wasn’t opened may have some that aren’t known
+  const mayHaveBackups = getLastGood(db, id) !== null || !restics.has(plan?.targetId ?? '')
+  if (mayHaveBackups) keepBackups(deps, filling, subject)
   return null
+}
+
+function keepBackups({ db }: ResticDeps, { say }: Filling, { id, name }: Subject) {
+  if (turnPlanOff(db, id))
+    say(`${name}: its plan is off until you save it, so that its backups stay.`)
 }
 
 /** Without labels of this installation they aren’t its volumes, and have data of something else. */
@@ -137,14 +149,18 @@ async function fillVolumes(
 }
 
 /** They need a server that runs: a service that was stopped is started for it. */
-function noteDatabases({ db }: ResticDeps, { say }: Filling, { subject, backup }: Chosen) {
+function noteDatabases(deps: ResticDeps, filling: Filling, { subject, backup }: Chosen) {
+  const { db } = deps
+  const { say } = filling
   const kind = subject.kind === 'service' ? 'service' : 'deployment'
   const live = subject.kind === 'service' ? subject.id : getLiveRelease(db, subject.id)?.id
   const isStarted = listRestored(db, kind).some(({ objectId }) => objectId === live)
-  if (!isStarted && subject.kind === 'environment')
-    return say(
+  if (!isStarted && subject.kind === 'environment') {
+    say(
       `${subject.name}: didn’t run, so its databases aren’t loaded. Restore them on its page once it does.`,
     )
+    return keepBackups(deps, filling, subject)
+  }
   if (!isStarted) {
     noteToStart(db, subject.id)
     say(`${subject.name}: was stopped; it is started to load its databases.`)
