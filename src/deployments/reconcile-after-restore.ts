@@ -6,6 +6,7 @@ import { urlOf } from '../environments/json.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
 import { hasPort, web } from '../environments/processes.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import { hasJobOfKind } from '../jobs/store.ts'
 import { pinWhereFound } from '../runtime/pin-store.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
@@ -74,19 +75,22 @@ function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal
 
 /**
  * In milliseconds that apps wait for restored services, as many would fail without their database. They wait
- * longer for data that is being loaded: an app would set up an empty database.
+ * longer for data that is being loaded, as an app would set up an empty database, then for the restart after it.
  */
 const servicesFirst = 180_000
 
 async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
-  const deadline = performance.now() + servicesFirst
+  let deadline = performance.now() + servicesFirst
   const isStarting = () =>
     performance.now() < deadline &&
     (listRestored(db, 'service').length > 0 ||
-      listInStatus(db, ['pulling', 'creating', 'starting']).length > 0)
+      listInStatus(db, ['pulling', 'creating', 'starting']).length > 0 ||
+      hasJobOfKind(db, 'restart'))
   const isLoading = () => listToLoad(db).some(({ subjectKind }) => subjectKind === 'service')
-  while ((isStarting() || isLoading()) && !signal.aborted)
+  while ((isLoading() || isStarting()) && !signal.aborted) {
+    if (isLoading()) deadline = performance.now() + servicesFirst
     await sleep(200, undefined, { signal }).catch(() => {})
+  }
 }
 
 function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {

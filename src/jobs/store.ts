@@ -45,6 +45,9 @@ export const listJobsWith = (db: Tx, { kind, input }: Pick<Job, 'kind' | 'input'
 
 export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
+export const hasJobOfKind = (db: Tx, kind: Job['kind']) =>
+  getRow(db, jobs, eq(jobs.kind, kind)) !== undefined
+
 export function listStartable(db: Tx): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)

@@ -3,7 +3,7 @@ import { forgetToLoad, listToLoad } from '../../db/restored.ts'
 import { newId } from '../../db/new-id.ts'
 import type { StoredRestore } from '../../db/schema.ts'
 import type { Kind } from '../../jobs/task.ts'
-import { endJob, getJobOf, insertJob } from '../../jobs/store.ts'
+import { endJob, getJobOf, hasJob, insertJob } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
 import { openComponents } from '../../runtime/component.ts'
@@ -18,7 +18,7 @@ import { release } from '../hold.ts'
 import { insertBackupJob, turnPlanOff } from '../start.ts'
 import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { maskedBy, maskOf } from '../subject.ts'
+import { findSubject, maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { restore } from './restore.ts'
 import { undoLoads } from './undo-loads.ts'
@@ -116,13 +116,15 @@ export const restoreKind =
           if (isOfServer && end.status !== 'done') turnPlanOff(tx, into.id)
           if (isOfServer && failure && end.status === 'failed') noteNotLoaded(tx, backup, failure)
           set({ status, error })
+          if (end.status === 'done') {
+            const subject = findSubject(tx, { ...into, ownerId: backup.ownerId })
+            if (subject && (into.isNew || isOfServer)) restartAppsOf(deps, subject)
+            return
+          }
           const service = into.isNew ? getService(tx, into.id) : undefined
           if (!service || service.deletingAt) return
-          if (end.status === 'done') restartAppsOf(deps, service)
-          else {
-            isRemoved = true
-            updateService(db, service.id, { deletingAt: new Date(), deletingVolumes: true })
-          }
+          isRemoved = true
+          updateService(db, service.id, { deletingAt: new Date(), deletingVolumes: true })
         })
         deps.jobs.wake()
         deps.changes.touch(backup.id)
@@ -140,9 +142,13 @@ export const restoreKind =
   }
 
 /** Those that began with empty databases would go on with what they read then. */
-function restartAppsOf(deps: BackupDeps, service: NonNullable<ReturnType<typeof getService>>) {
-  const components = openComponents(deps.secrets, getLiveRelease(deps.db, service.id)) ?? []
-  if (components.length > 1) insertServiceJob(deps, service, 'restart')
+function restartAppsOf(deps: BackupDeps, subject: Subject) {
+  const { db, secrets } = deps
+  const { id: subjectId, ownerId } = subject
+  const components = openComponents(secrets, getLiveRelease(db, subjectId)) ?? []
+  if (components.length <= 1 || hasJob(db, subjectId)) return
+  if (subject.kind === 'service') insertServiceJob(deps, subject.service, 'restart')
+  else insertJob(db, { id: newId(), kind: 'restart-app', subjectId, ownerId })
 }
 
 function refuseNotStarted(db: Db, id: string) {

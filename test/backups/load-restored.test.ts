@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test'
+import { loadRestored } from '../../src/backups/server/load-restored.ts'
+import { insertBackup } from '../../src/backups/store.ts'
+import { newId } from '../../src/db/new-id.ts'
+import { forgetRestored, listRestored, noteToLoad, noteWhatRan } from '../../src/db/restored.ts'
+import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
+import { hasJob } from '../../src/jobs/store.ts'
+import { insertServiceJob } from '../../src/services/service-jobs.ts'
+import { getService } from '../../src/services/store.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
+import { idle, settled } from '../services/instances.ts'
+import { away } from './simulated-restic.ts'
+import { aService } from './scene.ts'
+
+type Scene = Awaited<ReturnType<typeof aService>>
+
+const twofold = `
+services:
+  one: { ${idle}, volumes: ["data:/data"] }
+  two: { ${idle} }
+volumes: { data: {} }
+`
+
+/** A service of two programs, and a backup of it. */
+async function twoPrograms() {
+  const scene = await aService()
+  const { ada, t, service } = scene
+  const { status, text } = await ada.put(`/services/${service.id}`, { compose: twofold })
+  if (status !== 200) throw new Error(text)
+  await settled(t, ada, service)
+  return { ...scene, backup: await scene.backUp() }
+}
+
+/** Loads what the restore of the whole server has noted, and names the containers that were stopped meanwhile. */
+async function load({ t }: Scene, kind: 'service' | 'environment', { id }: { id: string }) {
+  const stopped: string[] = []
+  t.faults.stopContainer = async (id, ...more) => {
+    stopped.push(id)
+    return t.docker.stopContainer(id, ...more)
+  }
+  noteToLoad(t.db, id)
+  loadRestored(t.deps, kind)
+  await t.jobs.idle()
+  delete t.faults.stopContainer
+  return stopped.sort()
+}
+
+const runningOf = async ({ t }: Scene, label: string) =>
+  (await t.docker.listContainers({ labels: [label] })).map(({ id }) => id).sort()
+
+test('programs of a service that began with empty databases restart once these are loaded, and only then', async () => {
+  const scene = await twoPrograms()
+  const { ada, backup, service, restic } = scene
+  const running = await runningOf(scene, `davit.service=${service.id}`)
+  expect(running).toHaveLength(2)
+  expect(await load(scene, 'service', backup)).toEqual(running)
+  expect((await ada.get(`/services/${service.id}`)).json).toMatchObject({ status: 'running' })
+  restic.faults.list = async () => {
+    throw away()
+  }
+  expect(await load(scene, 'service', backup)).toEqual([])
+})
+
+const processes = [{ name: 'web' }, { name: 'worker', command: ['sleep', '9999'] }]
+
+test('so do those of an environment', async () => {
+  const scene = await aService()
+  const { ada, t, targetId } = scene
+  const project = await aProject(t, ada, anApp('here'), { processes })
+  await project.deploy()
+  await t.jobs.idle()
+  const { environmentId: subjectId } = project
+  const backup = insertBackup(t.db, {
+    ...{ id: newId(), ownerId: ada.user.id, subjectKind: 'environment', subjectId, targetId },
+    ...{ subjectName: 'here', startedBy: 'plan', hold: 'pause', status: 'succeeded' },
+  })
+  const running = await runningOf(scene, `davit.environment=${subjectId}`)
+  expect(running).toHaveLength(2)
+  expect(await load(scene, 'environment', backup)).toEqual(running)
+  expect(await runningOf(scene, `davit.environment=${subjectId}`)).toEqual(running)
+})
+
+test('restored apps are looked for once such a restart has ended', async () => {
+  const scene = await twoPrograms()
+  const { ada, t, service } = scene
+  const project = await aProject(t, ada, anApp('here'))
+  await project.deploy()
+  await t.jobs.idle()
+  noteWhatRan(t.db)
+  for (const { id } of listRestored(t.db, 'service')) forgetRestored(t.db, id)
+  insertServiceJob(t.deps, getService(t.db, service.id)!, 'restart')
+  const { signal } = new AbortController()
+  let isRestarting: boolean | undefined
+  const engines = Object.create(t.deps.engines, {
+    reachable: {
+      value(look: never) {
+        isRestarting = hasJob(t.db, service.id)
+        return t.deps.engines.reachable(look)
+      },
+    },
+  })
+  const found = reconcileAfterRestore({ ...t.deps, engines }, { signal })
+  t.jobs.wake()
+  await found
+  expect(isRestarting).toBe(false)
+})
