@@ -20,6 +20,8 @@ type RestoreOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
   passphrase: string | null
+  /** Its Davit has stood still since, and this one goes on with all that it planned or queued. */
+  isMove?: boolean
   /** Changes the database before it is used. */
   fill?: (db: Db, secrets: Secrets) => Promise<void>
 }
@@ -36,15 +38,23 @@ export const restoreBackup = ({ config, ...options }: RestoreOptions): Promise<M
 
 export async function unpackInto(
   directory: string,
-  { config: { secretKey }, file, passphrase, fill = async () => {} }: RestoreOptions,
+  {
+    config: { secretKey },
+    file,
+    passphrase,
+    isMove = false,
+    fill = async () => {},
+  }: RestoreOptions,
 ): Promise<Manifest> {
   const manifest = await extract(file, { passphrase, directory })
   if (secretKey && manifest.key === 'file') throw keyBesides()
   const key = secretKey ?? manifest.settings.DAVIT_SECRET_KEY ?? null
   verify(directory, manifest, { secretKey: key })
-  await upgrade(directory, manifest, (db) =>
-    fill(db, new Secrets(key ?? readKeyFile(join(directory, 'secret.key')))),
-  )
+  await upgrade(directory, manifest, (db) => {
+    endWorkOfThen(db, { isMove })
+    noteWhatRan(db)
+    return fill(db, new Secrets(key ?? readKeyFile(join(directory, 'secret.key'))))
+  })
   if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
   return manifest
 }
@@ -66,8 +76,6 @@ const keyBesides = () =>
 async function upgrade(directory: string, { files }: Manifest, fill: (db: Db) => Promise<void>) {
   const db = openDatabase(join(directory, 'davit.db'))
   try {
-    endWorkOfThen(db)
-    noteWhatRan(db)
     await fill(db)
   } finally {
     close(db)

@@ -59,23 +59,12 @@ export const forgetToLoad = (db: Tx, backupId: string) =>
     .all().length > 0
 
 /**
- * What was being backed up, restored or moved when a backup of Davit was made must not begin again after its restore:
- * it would remove or replace what is newer. A deployment whose time has come since, or the end of the freeze that it
- * waited for, may have run.
+ * What was under way when a backup of Davit was made must not begin again after its restore: it would remove or
+ * replace what is newer. The Davit of a move has stood still since, so it has run nothing that came due.
  */
-export const endWorkOfThen = (db: Db) =>
+export const endWorkOfThen = (db: Db, { isMove = false } = {}) =>
   db.transaction((tx) => {
-    const isDue = and(lte(plannedDeployments.at, new Date()), isNull(plannedDeployments.problem))
-    tx.update(plannedDeployments).set({ problem: mayHaveRun }).where(isDue).run()
-    const isOver = sql`json_extract(${deployments.freeze}, '$.until') <= ${new Date().toISOString()}`
-    tx.update(deployments)
-      .set({
-        ...{ status: 'failed', errorStep: 'waiting', finishedAt: new Date() },
-        ...{ errorCode: 'end_unknown', errorMessage: mayHaveStarted },
-        errorHint: 'Deploy it again if it wasn’t.',
-      })
-      .where(and(eq(deployments.status, 'waiting'), isNull(deployments.waitUntil), isOver))
-      .run()
+    if (!isMove) endDeploymentsOf(tx)
     const ended = inArray(jobs.kind, ['backup', 'proof', 'restore'])
     const restoring = tx.select().from(jobs).where(eq(jobs.kind, 'restore')).all()
     for (const { input } of restoring) endRestoreOf(tx, input ?? '')
@@ -87,6 +76,24 @@ export const endWorkOfThen = (db: Db) =>
       .where(inArray(backups.status, ['pending', 'running']))
       .run()
   })
+
+/** Those whose time has come since, or the end of the freeze that they waited for, may have run. */
+function endDeploymentsOf(tx: Tx) {
+  const now = new Date()
+  const isDue = and(lte(plannedDeployments.at, now), isNull(plannedDeployments.problem))
+  tx.update(plannedDeployments).set({ problem: mayHaveRun }).where(isDue).run()
+  const isHeld = and(eq(deployments.status, 'waiting'), isNull(deployments.waitUntil))
+  const isOver = sql`json_extract(${deployments.freeze}, '$.until') <= ${now.toISOString()}`
+  const failed = {
+    status: 'failed',
+    errorStep: sql`${deployments.status}`,
+    finishedAt: now,
+  } as const
+  tx.update(deployments)
+    .set({ ...failed, ...heldUntilUnknown })
+    .where(and(isHeld, isOver))
+    .run()
+}
 
 /** Repeated, one would write what was there then over what is there now. Returns the ids of their jobs. */
 function endMovesOf(tx: Tx) {
@@ -119,8 +126,12 @@ function endRestoreOf(tx: Tx, backupId: string) {
 const mayHaveRun =
   'Davit was restored from a backup that is older than this time, so it may have run. Plan it again if it didn’t.'
 
-const mayHaveStarted =
-  'Davit was restored from a backup that is older than the end of the freeze this waited for, so it may have been deployed then.'
+const heldUntilUnknown = {
+  errorCode: 'end_unknown',
+  errorMessage:
+    'Davit was restored from a backup that is older than the end of the freeze this waited for, so it may have been deployed then.',
+  errorHint: 'Deploy it again if it wasn’t.',
+}
 
 const unknownEnd = {
   errorCode: 'end_unknown',

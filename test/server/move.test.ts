@@ -8,9 +8,15 @@ import { getPlan, savePlan } from '../../src/backups/store.ts'
 import { davitId } from '../../src/backups/subject.ts'
 import type { Restic } from '../../src/backups/restic/restic.ts'
 import { openDatabase } from '../../src/db/index.ts'
+import type { Db } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
+import { jobs, plannedDeployments } from '../../src/db/schema.ts'
+import { listInStatus, unended } from '../../src/deployments/store.ts'
+import { insertWaiting } from '../../src/deployments/waiting-store.ts'
+import { listEnvironments } from '../../src/environments/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
+import { insertProject } from '../../src/projects/store.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import type { Layout } from '../../src/server/layout.ts'
 import { chooseVolumes } from '../../src/server/move/contents.ts'
@@ -140,20 +146,20 @@ test('what was deleted on the old server since it was restored here is removed',
   expect(await isThere()).toEqual([true, false, true, true])
 })
 
-test.each([
-  ['a copy', false],
-  ['a move for good', true],
-])('plans of backups run on the new server of %s: %p', async (_, isFinal) => {
-  const nextAt = new Date('2100-01-01')
+/** The database of the old server, as `prepare` changes it, after it was restored on the new one. */
+async function arrived(
+  prepare: (old: Db, of: { ownerId: string }) => void,
+  { isFinal }: { isFinal: boolean },
+) {
   const dataDir = join(root, 'data')
   const [from, passphrase] = [join(root, 'old'), 'p']
   mkdirSync(from)
   const secrets = openSecrets({ dataDir: from, secretKey: null })
   const old = openDatabase(join(from, 'davit.db'))
+  onTestFinished(() => old.$client.close())
   const instanceId = openInstallation(old, secrets)
   const { id: ownerId } = insertUser(old, { email: 'a@b.example', role: 'admin' })
-  const plan = { targetId: 't', schedule: '0 3 * * *', ownerId, nextAt }
-  savePlan(old, { kind: 'davit', id: davitId }, plan)
+  prepare(old, { ownerId })
   writeMove(layout, 'received', { ...received, instanceId })
   const made = { withLogs: false, force: false, settings: {} }
   const file = join(layout.moves, drafts.received)
@@ -165,8 +171,45 @@ test.each([
   const restic = {} as Restic // no volumes are sent
   await fill(layout, restic, { ask: 'fill', volumes: [], passphrase, isFinal }, work)
   const db = openDatabase(join(dataDir, 'davit.db'))
+  onTestFinished(() => db.$client.close())
+  return db
+}
+
+test.each([
+  ['a copy', false],
+  ['a move for good', true],
+])('plans of backups run on the new server of %s: %p', async (_, isFinal) => {
+  const nextAt = new Date('2100-01-01')
+  const plan = { targetId: 't', schedule: '0 3 * * *', nextAt }
+  const db = await arrived(
+    (old, { ownerId }) => savePlan(old, { kind: 'davit', id: davitId }, { ...plan, ownerId }),
+    { isFinal },
+  )
   expect(getPlan(db, davitId)?.nextAt).toEqual(isFinal ? nextAt : null)
-  for (const { $client } of [old, db]) $client.close()
+})
+
+test('the new server deploys what came due during the move, or was queued: the old one stood still', async () => {
+  const past = new Date(Date.now() - 1)
+  const until = past.toISOString()
+  const db = await arrived(
+    (old, { ownerId }) => {
+      const values = { ownerId, name: 'shop', repositoryUrl: 'x', webhookSecret: 'x' }
+      const { id: projectId } = insertProject(old, values, { hostPort: 20_000 })
+      const environmentId = listEnvironments(old, projectId)[0]!.id
+      const by = { environmentId, trigger: 'manual' } as const
+      old
+        .insert(plannedDeployments)
+        .values({ ...by, at: past, version: {}, plannedBy: 'a@b.example' })
+        .run()
+      const of = { ...by, ownerId, projectId, repositoryUrl: 'x', triggeredBy: 'a@b.example' }
+      insertWaiting(old, { ...of, freeze: { reason: 'the fair', until, note: null } })
+      insertWaiting(old, of)
+    },
+    { isFinal: true },
+  )
+  expect(db.select().from(plannedDeployments).all()).toMatchObject([{ problem: null }])
+  expect(listInStatus(db, unended).map(({ status }) => status)).toEqual(['waiting', 'pending'])
+  expect(db.select().from(jobs).all()).toMatchObject([{ kind: 'deploy', status: 'waiting' }])
 })
 
 test('the end of a move removes what a killed backup has left', () => {

@@ -158,7 +158,7 @@ export async function fill(
     // two servers would remove each other's backups from the same repositories
     if (!isFinal) turnPlansOff(db)
   }
-  await asDavit(() => restoreBackup({ config, file, passphrase, fill: change }))
+  await asDavit(() => restoreBackup({ config, file, passphrase, isMove: true, fill: change }))
   rmSync(file)
 }
 
