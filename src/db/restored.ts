@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, not, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
 import {
   backups,
@@ -6,6 +6,7 @@ import {
   jobs,
   plannedDeployments,
   restoredObjects,
+  runs,
   services,
   workloads,
 } from './schema.ts'
@@ -60,7 +61,8 @@ export const forgetToLoad = (db: Tx, backupId: string) =>
 
 /**
  * What was under way when a backup of Davit was made must not begin again after its restore: it would remove or
- * replace what is newer. The Davit of a move has stood still since, so it has run nothing that came due.
+ * replace what is newer. The Davit of a move has stood still since, so there is nothing newer than what it planned or
+ * queued.
  */
 export const endWorkOfThen = (db: Db, { isMove = false } = {}) =>
   db.transaction((tx) => {
@@ -77,7 +79,10 @@ export const endWorkOfThen = (db: Db, { isMove = false } = {}) =>
       .run()
   })
 
-/** Those whose time has come since, or the end of the freeze that they waited for, may have run. */
+/**
+ * With runs, and with deployments whose time has come since, or the end of the freeze that they waited for. Those of
+ * a freeze that isn't over yet wait on.
+ */
 function endDeploymentsOf(tx: Tx) {
   const now = new Date()
   const isDue = and(lte(plannedDeployments.at, now), isNull(plannedDeployments.problem))
@@ -92,6 +97,18 @@ function endDeploymentsOf(tx: Tx) {
   tx.update(deployments)
     .set({ ...failed, ...heldUntilUnknown })
     .where(and(isHeld, isOver))
+    .run()
+  const isUnended = inArray(deployments.status, unendedStatuses)
+  tx.update(deployments)
+    .set({ ...failed, ...unknownEnd })
+    .where(and(isUnended, not(isHeld!)))
+    .run()
+  tx.update(runs)
+    .set({ status: 'failed', ...unknownEnd, finishedAt: now })
+    .where(inArray(runs.status, ['pending', 'running']))
+    .run()
+  tx.delete(jobs)
+    .where(inArray(jobs.kind, ['deploy', 'run']))
     .run()
 }
 
@@ -125,6 +142,8 @@ function endRestoreOf(tx: Tx, backupId: string) {
 
 const mayHaveRun =
   'Davit was restored from a backup that is older than this time, so it may have run. Plan it again if it didn’t.'
+
+const unendedStatuses = ['waiting', 'pending', 'cloning', 'building', 'deploying'] as const
 
 const heldUntilUnknown = {
   errorCode: 'end_unknown',

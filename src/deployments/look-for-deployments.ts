@@ -16,7 +16,7 @@ type LookDeps = { db: Db; docker: Docker; engines: Engines; instanceId: string }
 export type Outlook =
   /** All its containers exist. */
   | { kind: 'found'; containers: ContainerSummary[] }
-  /** The containers belong to a later deployment, which the backup doesn't know; oldest first. */
+  /** The containers belong to a later deployment, whose end the backup doesn't know; oldest first. */
   | { kind: 'newer'; containers: ContainerSummary[] }
   /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
@@ -77,7 +77,7 @@ function find(
     return { job, outlook: { kind: 'found', containers: own } }
   const newer = ofEnvironment.find(
     ({ state, labels }) =>
-      state === 'running' && isId(deploymentOf(labels)) && !getJob(db, deploymentOf(labels)),
+      state === 'running' && isId(deploymentOf(labels)) && isUnknown(db, deploymentOf(labels)),
   )
   if (newer) {
     const containers = of(deploymentOf(newer.labels)).toReversed()
@@ -92,6 +92,12 @@ const isOnce = (part: string | undefined) => (onceNames as readonly unknown[]).i
 const deploymentOf = (labels: Record<string, string>) => readLabels(labels).deploymentId
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+/** The backup was made before it, or while it was under way. */
+function isUnknown(db: Db, id: string) {
+  const job = getJob(db, id)
+  return !job || job.deployment.errorCode === 'end_unknown'
+}
 
 const isComing = (db: Db, { environment }: Job) =>
   listInStatus(db, ['pending', ...activeStatuses]).some(

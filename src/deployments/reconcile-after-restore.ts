@@ -8,7 +8,7 @@ import { hasPort, web } from '../environments/processes.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJobOfKind } from '../jobs/store.ts'
 import { pinWhereFound } from '../runtime/pin-store.ts'
-import { adoptRelease } from '../runtime/store.ts'
+import { adoptRelease, deleteInstance, listInstances } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import type { ServerEngines } from '../servers/server-engines.ts'
 import { reconcileAfterRestore as reconcileServices } from '../services/recover.ts'
@@ -19,7 +19,14 @@ import type { ObservedDeployments } from './look-for-deployments.ts'
 import { statusOf } from './observe.ts'
 import type { PipelineDeps } from './context.ts'
 import { LogWriter } from '../logs/log-writer.ts'
-import { forgetImagesBut, insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
+import {
+  forgetImagesBut,
+  getJob,
+  insertDeployment,
+  logOf,
+  moveDeployment,
+  setRunning,
+} from './store.ts'
 import type { Job } from './store.ts'
 import { reused } from './trigger.ts'
 import { insertWaiting } from './waiting-store.ts'
@@ -107,7 +114,7 @@ function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
   log.flush()
 }
 
-/** Adds a deployment for containers of which nothing else is known. */
+/** Adds a deployment for containers of which nothing else is known, or brings back one whose end wasn’t known. */
 function adopt(
   deps: ReconcileDeps,
   { deployment, environment, project }: Job,
@@ -121,8 +128,17 @@ function adopt(
     containerId: id,
     state: isUp({ state }) ? ('live' as const) : ('stopped' as const),
   }))
-  const running = insertDeployment(db, {
-    id: readLabels(container.labels).deploymentId,
+  const seen = {
+    image: container.image,
+    url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),
+    finishedAt: container.createdAt,
+  }
+  const id = readLabels(container.labels).deploymentId
+  const known = getJob(db, id)?.deployment
+  const begun = listInstances(db, environment.id).filter(({ releaseId }) => releaseId === id)
+  for (const instance of begun) deleteInstance(db, instance.id)
+  const newer = {
+    id,
     projectId: deployment.projectId,
     environmentId: environment.id,
     status: 'stopped',
@@ -132,11 +148,10 @@ function adopt(
     branch: deployment.branch,
     refType: deployment.refType,
     pullReference: deployment.pullReference,
-    image: container.image,
-    url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),
     createdAt: container.createdAt,
-    finishedAt: container.createdAt,
-  })
+    ...seen,
+  } as const
+  const running = known ?? insertDeployment(db, newer)
   const workload = { id: environment.id, kind: 'app' } as const
   pinWhereFound(db, workload, container.serverId)
   adoptRelease(db, {
@@ -145,14 +160,18 @@ function adopt(
     edge: hasPort(environment) && containers.some(isBehindEdge),
     containers: found,
   })
-  setRunning(db, running, {})
+  setRunning(db, running, { ...seen, ...noError })
   if (statusOf(found) === 'stopped')
     moveDeployment(db, { id: running.id, from: ['running'], status: 'stopped' })
   return {
     log: logOf(running),
-    line: 'Found running after a restore. It was deployed after the backup was made, so its commit is unknown.',
+    line: known
+      ? 'Found running after a restore. It went live after the backup was made.'
+      : 'Found running after a restore. It was deployed after the backup was made, so its commit is unknown.',
   }
 }
+
+const noError = { errorStep: null, errorCode: null, errorMessage: null, errorHint: null }
 
 /** Only running containers have a published address. */
 const isBehindEdge = ({ state, ports, labels }: ContainerSummary) =>

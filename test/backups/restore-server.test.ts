@@ -48,7 +48,7 @@ test('the second of two restores at once says so and ends: what the first one fi
   first.close()
 })
 
-test('a deployment whose time came after the backup doesn’t run again: its plan says why', async () => {
+test('a deployment whose time came after the backup, or that waited for checks, doesn’t run again', async () => {
   const folder = aFolder()
   const from = { dataDir: join(folder, 'from'), secretKey: null }
   const to = { dataDir: join(folder, 'to'), secretKey: null }
@@ -64,8 +64,8 @@ test('a deployment whose time came after the backup doesn’t run again: its pla
     role: 'admin',
   })
   const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
-  const names = ['due', 'later'] as const
-  const [due, later] = names.map((name, at) => {
+  const names = ['due', 'later', 'checked'] as const
+  const [due, later, checked] = names.map((name, at) => {
     const values = {
       ownerId: ada.id,
       name,
@@ -85,17 +85,19 @@ test('a deployment whose time came after the backup doesn’t run again: its pla
       .values({ ...planned, trigger: 'manual' })
       .run()
   }
+  const of = (environmentId: string) => ({
+    ...{ environmentId, projectId: getEnvironmentIn(db, environmentId)!.environment.projectId },
+    ...{ status: 'waiting' as const, trigger: 'webhook' as const },
+    ...{ triggeredBy: ada.email, repositoryUrl: 'x' },
+  })
   for (const [environmentId, until] of [
     [due!, hours(-1)],
     [later!, hours(1)],
   ] as const) {
-    const { projectId } = getEnvironmentIn(db, environmentId)!.environment
     const freeze = { reason: 'the fair', until: until.toISOString(), note: null }
-    insertDeployment(db, {
-      ...{ projectId, environmentId, status: 'waiting', trigger: 'webhook', freeze },
-      ...{ triggeredBy: ada.email, repositoryUrl: 'x' },
-    })
+    insertDeployment(db, { ...of(environmentId), freeze })
   }
+  insertDeployment(db, { ...of(checked!), waitUntil: hours(1) })
   openLogDatabase(join(from.dataDir, 'logs.db')).$client.close()
   await makeBackup({
     ...{ config: from, file, passphrase: null, withLogs: true, force: false, settings: {} },
@@ -109,5 +111,6 @@ test('a deployment whose time came after the backup doesn’t run again: its pla
   const problems = new Map(planned.map(({ environmentId, problem }) => [environmentId, problem]))
   expect([problems.get(due!), problems.get(later!)]).toEqual([expect.any(String), null])
   const statuses = new Map(held.map(({ environmentId, status }) => [environmentId, status]))
-  expect([statuses.get(due!), statuses.get(later!)]).toEqual(['failed', 'waiting'])
+  const found = [due, later, checked].map((id) => statuses.get(id!))
+  expect(found).toEqual(['failed', 'waiting', 'failed'])
 })

@@ -1,14 +1,17 @@
 import { expect, test } from 'bun:test'
 import { outlookOf } from '../../src/backup/describe.ts'
-import { noteWhatRan, listRestored } from '../../src/db/restored.ts'
+import { endWorkOfThen, listRestored, noteWhatRan } from '../../src/db/restored.ts'
 import {
   reconcileAfterRestore,
   reconcileReturning,
 } from '../../src/deployments/reconcile-after-restore.ts'
 import { observe } from '../../src/deployments/observe.ts'
-import { insertDeployment } from '../../src/deployments/store.ts'
+import { getJob, insertDeployment, updateDeployment } from '../../src/deployments/store.ts'
+import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { labelsFor, partLabel } from '../../src/docker/labels.ts'
-import { listInstances, updateInstance } from '../../src/runtime/store.ts'
+import { insertJob, listJobIds } from '../../src/jobs/store.ts'
+import { insertRelease, listInstances, updateInstance } from '../../src/runtime/store.ts'
+import { findRun, insertRun } from '../../src/runs/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
@@ -19,14 +22,48 @@ import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
 const signal = new AbortController().signal
 
+type Project = Awaited<ReturnType<typeof aProject>>
+type First = { id: string; image: string }
+
 /** Takes a container away, once nobody looks any more whether it runs. */
 async function wipe(t: TestApp, { containerId }: { containerId: string }) {
   await t.jobs.idle()
   await t.docker.removeContainer(containerId, { force: true })
 }
 
+/** A container of a deployment that went live after the backup. */
+async function deployedSince(
+  t: TestApp,
+  {
+    project,
+    first,
+    id,
+    part = 'web',
+  }: { project: Project; first: First; id: string; part?: string },
+) {
+  const labels = labelsFor({
+    instanceId: t.instanceId,
+    kind: 'app',
+    ownerId: getJob(t.db, first.id)!.project.ownerId,
+    projectId: project.id,
+    environmentId: project.environmentId,
+    deploymentId: id,
+  })
+  const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+  const container = await t.docker.createContainer({
+    name: `newer-${Bun.randomUUIDv7().slice(-12)}`,
+    image: first.image,
+    labels: { ...labels, [partLabel]: part },
+    network: 'bridge',
+    ...limits,
+  })
+  if (part !== 'clock') await t.docker.startContainer(container)
+  return container
+}
+
 /** Davit as it starts on a database that was restored. */
 async function startRestored(t: TestApp) {
+  endWorkOfThen(t.db)
   noteWhatRan(t.db)
   await reconcileAfterRestore(t.deps, { signal })
   expect(listRestored(t.db, 'deployment')).toEqual([])
@@ -105,6 +142,54 @@ test('after the loss of its image an app is what it was, from its commit or dige
   })
 })
 
+/** A deployment and a run that were under way when the backup was made. */
+function underWay(t: TestApp, { id: projectId, environmentId }: Project, first: First) {
+  const { ownerId } = getJob(t.db, first.id)!.project
+  const of = { projectId, environmentId, repositoryUrl: '', triggeredBy: 'ada@example.com' }
+  const coming = insertWaiting(t.db, { ...of, ownerId, trigger: 'webhook' })
+  const asked = { command: 'true', timeout: 60, startedBy: 'ada@example.com' }
+  const run = insertRun(t.db, { ...asked, environmentId, deploymentId: first.id })
+  insertJob(t.db, { id: run.id, kind: 'run', subjectId: environmentId, ownerId })
+  return { coming, run }
+}
+
+test('what was being deployed or run when the backup was made isn’t done again: the live version is', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, anApp('here'))
+  const first = await project.deploy()
+  await wipe(t, first)
+  const { coming, run } = underWay(t, project, first)
+  await startRestored(t)
+  const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
+  const error = { code: 'end_unknown' }
+  expect(items[1]).toMatchObject({ id: coming.id, status: 'failed', error })
+  expect(findRun(t.db, run)).toMatchObject({ status: 'failed', errorCode: 'end_unknown' })
+  expect(await finished(ada, items[0])).toMatchObject({ status: 'running', image: first.image })
+  expect(listJobIds(t.db, { subjectIds: [project.environmentId] })).toEqual([])
+})
+
+test('a deployment that was under way when the backup was made, and runs, is the live one', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, anApp('here'))
+  const first = await project.deploy()
+  await wipe(t, first)
+  const { coming } = underWay(t, project, first)
+  const containerId = await deployedSince(t, { project, first, id: coming.id })
+  const slots = [{ component: 'web', slot: 0 }]
+  const workload = { id: project.environmentId, kind: 'app' } as const
+  const [begun] = insertRelease(t.db, { workload, id: coming.id, components: null, slots })
+  updateInstance(t.db, begun!.id, { containerId })
+  updateDeployment(t.db, coming.id, { status: 'deploying' })
+  await startRestored(t)
+  await observe(t.deps, project.environmentId, { orphans: true, signal })
+  const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
+  expect(items).toMatchObject([
+    { id: coming.id, status: 'running', containerId, error: null },
+    { id: first.id, status: 'superseded' },
+  ])
+  expect((await t.docker.inspectContainer(containerId))?.state).toBe('running')
+})
+
 const processes = [
   { name: 'web' },
   { name: 'worker', command: ['sleep', '9999'], replicas: 2 },
@@ -163,26 +248,8 @@ test('all processes that were deployed after the backup go on, but no command th
   await t.jobs.idle()
   const id = Bun.randomUUIDv7()
   const made: string[] = []
-  for (const [at, part] of ['worker', 'web', 'worker', 'run', 'clock'].entries()) {
-    const labels = labelsFor({
-      instanceId: t.instanceId,
-      kind: 'app',
-      ownerId: ada.user.id,
-      projectId: project.id,
-      environmentId: project.environmentId,
-      deploymentId: id,
-    })
-    const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
-    const container = await t.docker.createContainer({
-      name: `newer-${at}-${id.slice(-12)}`,
-      image: first.image,
-      labels: { ...labels, [partLabel]: part },
-      network: 'bridge',
-      ...limits,
-    })
-    if (part !== 'clock') await t.docker.startContainer(container)
-    made.push(container)
-  }
+  for (const part of ['worker', 'web', 'worker', 'run', 'clock'])
+    made.push(await deployedSince(t, { project, first, id, part }))
   const [one, web, two, run, clock] = made as [string, string, string, string, string]
   for (const { containerId } of listInstances(t.db, project.environmentId))
     await t.docker.removeContainer(containerId!, { force: true })
@@ -208,23 +275,7 @@ test('what was deployed after the backup goes on serving, and is known by its la
   const first = await project.deploy()
   await wipe(t, first)
   const id = Bun.randomUUIDv7()
-  const newer = await t.docker.createContainer({
-    name: `newer-${id.slice(-12)}`,
-    image: first.image,
-    labels: labelsFor({
-      instanceId: t.instanceId,
-      kind: 'app',
-      ownerId: ada.user.id,
-      projectId: project.id,
-      environmentId: project.environmentId,
-      deploymentId: id,
-    }),
-    network: 'bridge',
-    memoryBytes: 32 * 2 ** 20,
-    cpus: 1,
-    pidsLimit: 64,
-  })
-  await t.docker.startContainer(newer)
+  const newer = await deployedSince(t, { project, first, id })
   await startRestored(t)
   await t.jobs.idle()
   const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
