@@ -1,14 +1,25 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openDatabase } from '../../src/db/index.ts'
+import { openInstallation } from '../../src/db/installation.ts'
 import { version } from '../../src/platform/root.ts'
+import { Secrets } from '../../src/platform/secrets.ts'
 import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/settings.ts'
 import type { Facts } from '../../src/server/move/facts.ts'
 import { judgeMove } from '../../src/server/move/judge.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import { readMove, writeMove } from '../../src/server/move/journal.ts'
 import type { Received, Sent } from '../../src/server/move/journal.ts'
+import type { Found } from '../../src/server/move/messages.ts'
+import { planMove } from '../../src/server/move/plan.ts'
+import type { Remote } from '../../src/server/move/remote.ts'
 import { leftToFinish } from '../../src/server/move/undo.ts'
 import { runDavit } from '../support/run-davit.ts'
 import { aFolder } from '../support/folder.ts'
+import { storeServers } from '../support/servers.ts'
+
+const aLayout = () => layoutIn(aFolder())
 
 test('a new server that can’t take the old one is refused, with the reason', () => {
   const fine: Facts = {
@@ -71,11 +82,33 @@ test('a new server that can’t take the old one is refused, with the reason', (
   expect([isBlocked(both), isBlocked({ ...both, sent: 2 ** 30 })]).toEqual([true, false])
 })
 
+test('a server isn’t moved while it has others, which two Davits would manage then', async () => {
+  const layout = aLayout()
+  const dataDir = aFolder()
+  mkdirSync(dirname(layout.settings), { recursive: true })
+  writeFileSync(layout.settings, `DAVIT_DATA_DIR=${dataDir}`)
+  const db = openDatabase(join(dataDir, 'davit.db'))
+  onTestFinished(() => db.$client.close())
+  openInstallation(db, new Secrets('x'.repeat(32)))
+  const found: Found = { findings: [], missing: [], copyFrom: null, addresses: [] }
+  const remote = { ask: async () => found } as unknown as Remote
+  const destination = { host: 'root@new', port: null, identity: null }
+  const choice = { volumes: 'all', without: [] }
+  const blocking = async () =>
+    (await planMove({ layout, destination, choice, remote })).found.findings
+      .filter(({ blocks }) => blocks)
+      .map(({ what }) => what)
+  expect(await blocking()).toEqual([])
+  storeServers(db, [{}, {}])
+  expect(await blocking()).toEqual(['servers'])
+})
+
 test('settings of one machine don’t move to another', () => {
   const own = {
     DAVIT_HOST: '1.2.3.4',
     DAVIT_PORT: '80',
     DAVIT_DATA_DIR: '/x',
+    DAVIT_CLUSTER_ADDRESS: '10.0.0.1',
     DOCKER_HOST: 'unix:///x',
   }
   const moved = { DAVIT_DOMAIN: 'example.com', DAVIT_SECRET_KEY: 'x'.repeat(32) }
@@ -107,8 +140,6 @@ test('settings that aren’t Davit’s are listed as left out', () => {
   expect(movedSettings(settings)).toEqual({ DAVIT_DOMAIN: 'example.com' })
   expect(settingsLeft(settings)).toEqual(['HTTP_PROXY', 'TZ', 'DAVIT_PUBLISH_ADDRESS', 'DAVIT_URL'])
 })
-
-const aLayout = () => layoutIn(aFolder())
 
 test('a journal keeps a long settings file, and nothing is written that couldn’t be read', () => {
   const layout = aLayout()

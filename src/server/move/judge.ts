@@ -16,6 +16,18 @@ type MissingNeeds = Omit<Needs, 'images'> & { images: number }
 /** Bytes to keep free on the new server. */
 const reserve = 512 * 2 ** 20
 
+/** A second Davit with the same data would remove what it doesn't know from the other servers. */
+export const judgeOthers = (names: string[]): Judged[] =>
+  names.length === 0
+    ? []
+    : [
+        blocked(
+          'servers',
+          `this Davit has other servers, which don’t move with it: ${names.join(', ')}`,
+          'Remove them first (Settings, Servers), and add them to the new server afterwards.',
+        ),
+      ]
+
 /** What keeps anything else from being looked at on the new server; null for nothing. */
 export async function judgeFirst(layout: Layout, host: string): Promise<Judged | null> {
   if (process.getuid?.() !== 0)

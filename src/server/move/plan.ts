@@ -7,6 +7,7 @@ import { connectDocker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { version } from '../../platform/root.ts'
 import { ownPorts } from '../../addresses/host-ports.ts'
+import { listServers } from '../../servers/store.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
@@ -15,6 +16,7 @@ import { refuseOtherExecutable } from '../upgrade/upgrade.ts'
 import { chooseVolumes, contentsOf, sizeOf } from './contents.ts'
 import type { Choice } from './contents.ts'
 import { configOf, lacksOf, userNamespaceOf } from './facts.ts'
+import { judgeOthers } from './judge.ts'
 import { nameOf } from './remote.ts'
 import type { Destination, Remote } from './remote.ts'
 import { knownRepository } from './repository.ts'
@@ -63,7 +65,12 @@ export async function planMove(planning: Planning) {
       images: images.map(({ id, size, tag }) => ({ id, size, tag })),
     },
   })
-  return { layout, config, settings, destination, instanceId, found, ...listed, look }
+  const others = await withDatabase(layout, (db) => listServers(db).slice(1))
+  const findings = [...judgeOthers(others.map(({ name }) => name)), ...found.findings]
+  return {
+    ...{ layout, config, settings, destination, instanceId },
+    ...{ found: { ...found, findings }, ...listed, look },
+  }
 }
 
 async function listHere({ layout, choice, instanceId }: Planning & { instanceId: string }) {
