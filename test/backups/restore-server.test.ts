@@ -6,14 +6,19 @@ import { join } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { makeBackup } from '../../src/backup/make.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
+import { fillServer } from '../../src/backups/server/fill-server.ts'
 import { noteFilling } from '../../src/backups/server/half-filled.ts'
 import { placeOf } from '../../src/backups/server/place.ts'
+import type { ResticDeps } from '../../src/backups/restic/restic.ts'
 import { restoreServer } from '../../src/backups/server/restore-server.ts'
+import { insertBackup, savePlan } from '../../src/backups/store.ts'
+import { davitId } from '../../src/backups/subject.ts'
+import type { OpenTarget } from '../../src/backups/targets/store.ts'
 import { parseConfig } from '../../src/config.ts'
 import { lockDataDir } from '../../src/db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
-import { deployments, environments, plannedDeployments } from '../../src/db/schema.ts'
+import { deployments, environments, plannedDeployments, targets } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
@@ -113,4 +118,48 @@ test('a deployment whose time came after the backup, or that waited for checks, 
   const statuses = new Map(held.map(({ environmentId, status }) => [environmentId, status]))
   const found = [due, later, checked].map((id) => statuses.get(id!))
   expect(found).toEqual(['failed', 'waiting', 'failed'])
+})
+
+test('a name to leave out that nothing has is refused with those that there are', async () => {
+  const db = openDatabase(':memory:')
+  onTestFinished(() => db.$client.close())
+  const { id: ownerId } = insertUser(db, { email: 'a@example.com', role: 'admin' })
+  const values = { ownerId, name: 'shop', repositoryUrl: 'x', webhookSecret: 'x' }
+  insertProject(db, values, { hostPort: 20_000 })
+  const [named, other] = ['named', 'other'].map((name) =>
+    db
+      .insert(targets)
+      .values({ ownerId, name, kind: 'directory', password: 'x' })
+      .returning()
+      .get(),
+  )
+  const subject = {
+    subjectKind: 'davit',
+    subjectId: davitId,
+    subjectName: 'Davit',
+    hold: 'none',
+  } as const
+  const backup = insertBackup(db, { ...subject, ownerId, targetId: named!.id, startedBy: 'a plan' })
+  savePlan(
+    db,
+    { kind: 'davit', id: davitId },
+    { ownerId, targetId: other!.id, schedule: '0 3 * * *' },
+  )
+  const repository = (id: string) => ({ backup: id, place: {} as OpenTarget, stored: [] })
+  const { signal } = new AbortController()
+  const filling = {
+    ...{ installation: Bun.randomUUIDv7(), until: new Date(), isDry: true, signal },
+    ...{ repository: repository(backup.id), say: (line: string) => said.push(line) },
+  }
+  const said: string[] = []
+  const leaving = (without: string[], more = {}) =>
+    fillServer({ db, docker } as ResticDeps, { ...filling, without, ...more })
+  for (const wrong of ['shop', 'named'])
+    await expect(leaving(['other', wrong])).rejects.toMatchObject({
+      ...{ code: 'restore_without', message: expect.stringContaining(`“${wrong}”`) },
+      hint: expect.stringContaining('other, shop production'),
+    })
+  expect(said).toEqual([])
+  await leaving(['other', 'shop production'], { repository: repository('') })
+  expect(said).toHaveLength(1)
 })

@@ -16,7 +16,7 @@ import type { Backup } from '../store.ts'
 import { workloadOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { noteFilling } from './half-filled.ts'
-import { openTargets } from './known-targets.ts'
+import { listOthers, openTargets } from './known-targets.ts'
 import type { Filling } from './known-targets.ts'
 import { getNewestUntil, listSubjects } from './store.ts'
 
@@ -28,6 +28,7 @@ type Chosen = { subject: Subject; backup: Backup; restic: Restic }
  */
 export async function fillServer(deps: ResticDeps, filling: Filling) {
   const { say, isDry } = filling
+  refuseUnknown(deps, filling)
   const restics = await openTargets(deps, filling)
   const chosen: Chosen[] = []
   for (const subject of listSubjects(deps.db)) {
@@ -52,6 +53,20 @@ export async function fillServer(deps: ResticDeps, filling: Filling) {
       await fillVolumes(deps, filling, { ...one, snapshot, names: volumes })
     if (backup.contents) noteDatabases(deps, filling, one)
   }
+}
+
+/** A name that is mistyped would leave nothing out. */
+function refuseUnknown({ db }: ResticDeps, filling: Filling) {
+  const all = [...listOthers(db, filling), ...listSubjects(db)].map(({ name }) => name)
+  const unknown = filling.without.filter((name) => !all.includes(name))
+  if (unknown.length === 0) return
+  throw new Failure(
+    'restore_without',
+    `There is nothing called “${unknown.join('”, “')}” to leave out.`,
+    all.length === 0
+      ? 'There is nothing to leave out: run it without --without.'
+      : `Name targets, services or environments: ${all.join(', ')}.`,
+  )
 }
 
 /** Says why when nothing is restored. */

@@ -1,3 +1,4 @@
+import type { Db } from '../../db/index.ts'
 import type { StoredFile } from '../../db/schema.ts'
 import { Failure } from '../../platform/errors.ts'
 import { openRestic } from '../restic/restic.ts'
@@ -31,11 +32,11 @@ export async function openTargets(
 ): Promise<Map<string, Restic>> {
   const { db } = deps
   const { without, repository, signal } = filling
-  const named = getBackup(db, repository.backup)?.targetId
+  const named = namedIn(db, repository)
   const found = new Map<string, Restic>()
   for (const row of listAllTargets(db)) {
     const isNamed = row.id === named
-    if (!isNamed && !isUsed(deps, row.id)) continue
+    if (!isNamed && !isUsed(db, row.id)) continue
     if (!isNamed && without.includes(row.name)) continue
     try {
       const target = isNamed ? usePlace(deps, filling, row) : openTarget(deps, row)
@@ -55,8 +56,13 @@ export async function openTargets(
   return found
 }
 
-const isUsed = ({ db }: ResticDeps, id: string) =>
-  hasBackupsOn(db, id) || listPlansOn(db, id).length > 0
+/** Those that can be left out. */
+export const listOthers = (db: Db, { repository }: Pick<Filling, 'repository'>) =>
+  listAllTargets(db).filter(({ id }) => id !== namedIn(db, repository) && isUsed(db, id))
+
+const namedIn = (db: Db, { backup }: Filling['repository']) => getBackup(db, backup)?.targetId
+
+const isUsed = (db: Db, id: string) => hasBackupsOn(db, id) || listPlansOn(db, id).length > 0
 
 function usePlace(
   { db, secrets }: ResticDeps,
