@@ -7,7 +7,12 @@ import { insertUser } from '../../src/accounts/store.ts'
 import { makeBackup } from '../../src/backup/make.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
 import { fillServer } from '../../src/backups/server/fill-server.ts'
-import { noteFilling } from '../../src/backups/server/half-filled.ts'
+import {
+  noteFilling,
+  removeHalfFilled,
+  removeMarks,
+  restoringId,
+} from '../../src/backups/server/half-filled.ts'
 import { placeOf } from '../../src/backups/server/place.ts'
 import type { ResticDeps } from '../../src/backups/restic/restic.ts'
 import { restoreServer } from '../../src/backups/server/restore-server.ts'
@@ -19,6 +24,7 @@ import { lockDataDir } from '../../src/db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { deployments, environments, plannedDeployments, targets } from '../../src/db/schema.ts'
+import { labelFilter } from '../../src/docker/labels.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
@@ -26,6 +32,7 @@ import { openSecrets } from '../../src/platform/secrets.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
 const { docker, labels, name } = sandbox()
+const { signal } = new AbortController()
 
 function aFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'davit-restore-'))
@@ -33,21 +40,46 @@ function aFolder() {
   return folder
 }
 
+/** As a restore does it; what marks the volume is removed with the test. */
+async function beginFilling(dataDir: string, volume: string) {
+  const workload = { id: Bun.randomUUIDv7(), ownerId: 'o', kind: 'service' } as const
+  onTestFinished(() => removeMarks({ dataDir, docker }))
+  await noteFilling({ dataDir, docker }, { workload, name: volume, signal })
+  await docker.createVolume({ name: volume, labels })
+}
+
+const listVolumes = async (labels: string[] = []) =>
+  (await docker.listVolumes({ labels })).map(({ name }) => name)
+
+test('what a killed restore filled is removed by the next, though its data directory was removed before', async () => {
+  const dataDir = aFolder()
+  const [half, whole] = [name(), name()]
+  await docker.createVolume({ name: whole, labels })
+  await beginFilling(dataDir, half)
+  rmSync(dataDir, { recursive: true })
+  await removeHalfFilled({ dataDir: aFolder(), docker }) // of another one
+  expect(await listVolumes()).toContain(half)
+  mkdirSync(dataDir)
+  await removeHalfFilled({ dataDir, docker })
+  const left = await listVolumes()
+  expect([half, whole].map((volume) => left.includes(volume))).toEqual([false, true])
+  expect(await listVolumes(labelFilter(restoringId(dataDir)))).toEqual([])
+})
+
 test('the second of two restores at once says so and ends: what the first one fills stays', async () => {
   const dataDir = aFolder()
   const config = parseConfig({ DAVIT_DATA_DIR: dataDir })
   const first = lockDataDir(dataDir)
   const volume = name()
-  noteFilling(dataDir, volume)
-  await docker.createVolume({ name: volume, labels })
+  await beginFilling(dataDir, volume)
   const said: string[] = []
   const second = restoreServer({
     ...{ config, place: placeOf(config, dataDir, {}), password: 'x', until: new Date() },
-    ...{ without: [], isDry: false, signal: new AbortController().signal },
+    ...{ without: [], isDry: false, signal },
     say: (line) => said.push(line),
   })
   await expect(second).rejects.toMatchObject({ code: 'data_dir_in_use' })
-  expect((await docker.listVolumes()).map(({ name }) => name)).toContain(volume)
+  expect(await listVolumes()).toContain(volume)
   expect(readFileSync(join(dataDir, 'restoring-volumes'), 'utf8')).toBe(`${volume}\n`)
   expect([said, existsSync(join(dataDir, 'davit.lock'))]).toEqual([[], true])
   first.close()
@@ -146,7 +178,6 @@ test('a name to leave out that nothing has is refused with those that there are'
     { ownerId, targetId: other!.id, schedule: '0 3 * * *' },
   )
   const repository = (id: string) => ({ backup: id, place: {} as OpenTarget, stored: [] })
-  const { signal } = new AbortController()
   const filling = {
     ...{ installation: Bun.randomUUIDv7(), until: new Date(), isDry: true, signal },
     ...{ repository: repository(backup.id), say: (line: string) => said.push(line) },

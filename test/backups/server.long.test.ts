@@ -226,6 +226,10 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
   expect([killed, volumes]).toEqual([137, [`davit-${s.files.id}-data`]])
   expect(readdirSync(s.davit.dataDir)).toContain('restoring')
   await expect(s.davit.start()).rejects.toThrow('was interrupted')
+  expect(await s.restore([...asked, '--dry-run'])).toMatchObject({ status: 0 })
+  expect(await s.volumes()).toEqual([])
+  await killedRestore(s, asked)
+  rmSync(s.davit.dataDir, { recursive: true }) // as the documentation has it
   const again = await s.restore(asked)
   expect(again, again.stderr).toMatchObject({ status: 0 })
   expect(again.stdout).toContain(`The target offsite now leads to directory ${moved}`)

@@ -156,7 +156,7 @@ async function fillVolumes(
   const owner = { docker, instanceId: installation }
   const volumes = names.map((name) => ({ volume: volumeOf(subject, name), path: `/${name}` }))
   for (const { volume: name } of volumes) {
-    noteFilling(config.dataDir, name)
+    await noteFilling({ dataDir: config.dataDir, docker }, { workload, name, signal })
     await createEmptyVolume(owner, { workload, name, signal })
   }
   say(`Filling ${counted(volumes.length, 'volume')} of ${subject.name}.`)

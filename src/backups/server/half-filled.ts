@@ -2,7 +2,13 @@ import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fillingName, isWhole } from '../../backup/data-dir.ts'
 import type { Docker } from '../../docker/index.ts'
-import { removeBackupHelpers, removeVolumes } from '../../runtime/restored-volumes.ts'
+import { labelFilter } from '../../docker/labels.ts'
+import {
+  createEmptyVolume,
+  removeBackupHelpers,
+  removeVolumes,
+} from '../../runtime/restored-volumes.ts'
+import type { Workload } from '../../runtime/workload.ts'
 
 type Restoring = { dataDir: string; docker: Docker }
 
@@ -10,9 +16,31 @@ type Restoring = { dataDir: string; docker: Docker }
 export const restoringId = (dataDir: string) =>
   `restoring-${new Bun.CryptoHasher('sha256').update(resolve(dataDir)).digest('hex').slice(0, 12)}`
 
+/** In Docker too: the data directory may be removed before the restore is repeated, and its list with it. */
+const markOf = (dataDir: string, volume: string) => `${restoringId(dataDir)}-fills-${volume}`
+
 /** Call it before a volume is created: a restore that is killed leaves it incomplete. */
-export const noteFilling = (dataDir: string, volume: string) =>
-  appendFileSync(join(dataDir, fillingName), `${volume}\n`, { mode: 0o600, flush: true } as object)
+export async function noteFilling(
+  { dataDir, docker }: Restoring,
+  volume: { workload: Workload; name: string; signal: AbortSignal },
+) {
+  const list = join(dataDir, fillingName)
+  appendFileSync(list, `${volume.name}\n`, { mode: 0o600, flush: true } as object)
+  const name = markOf(dataDir, volume.name)
+  await createEmptyVolume({ docker, instanceId: restoringId(dataDir) }, { ...volume, name })
+}
+
+async function listMarked({ dataDir, docker }: Restoring) {
+  const start = markOf(dataDir, '')
+  const volumes = await docker.listVolumes({ labels: labelFilter(restoringId(dataDir)) })
+  return volumes.flatMap(({ name }) => (name.startsWith(start) ? name.slice(start.length) : []))
+}
+
+/** Call it when all volumes are whole, before Davit can write to them: what is marked is removed. */
+export async function removeMarks({ dataDir, docker }: Restoring) {
+  const marked = await listMarked({ dataDir, docker })
+  await removeVolumes({ docker }, new Set(marked.map((name) => markOf(dataDir, name))))
+}
 
 /** Call it when everything is whole. */
 export const forgetFilling = (dataDir: string) =>
@@ -22,11 +50,13 @@ export const forgetFilling = (dataDir: string) =>
 export async function removeHalfFilled({ dataDir, docker }: Restoring) {
   await removeHelpers({ dataDir, docker })
   const list = join(dataDir, fillingName)
-  if (!existsSync(list)) return
-  if (isWhole(dataDir)) return forgetFilling(dataDir) // it was killed just before it did so
-  const names = readFileSync(list, 'utf8').split('\n').filter(Boolean)
-  await removeVolumes({ docker }, new Set(names))
-  rmSync(list)
+  const isListed = existsSync(list)
+  if (isListed && isWhole(dataDir)) return forgetFilling(dataDir) // it was killed just before it did so
+  const listed = isListed ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : []
+  const marked = await listMarked({ dataDir, docker })
+  await removeVolumes({ docker }, new Set([...listed, ...marked]))
+  await removeMarks({ dataDir, docker })
+  forgetFilling(dataDir)
 }
 
 /** Containers of restic that still run, its cache and its network. */

@@ -24,7 +24,13 @@ import { withLogin } from '../targets/store.ts'
 import type { OpenTarget } from '../targets/store.ts'
 import { fillServer } from './fill-server.ts'
 import { idIn } from './known-targets.ts'
-import { forgetFilling, removeHalfFilled, removeHelpers, restoringId } from './half-filled.ts'
+import {
+  forgetFilling,
+  removeHalfFilled,
+  removeHelpers,
+  removeMarks,
+  restoringId,
+} from './half-filled.ts'
 
 export type ServerRestore = {
   config: Config
@@ -101,6 +107,7 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
       },
     })
     rmSync(path)
+    await removeMarks({ dataDir, docker })
     return manifest
   }
 }
