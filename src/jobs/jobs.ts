@@ -16,26 +16,15 @@ import {
   requestCancel,
 } from './store.ts'
 import { RoundRobin, slotCalls } from './slots.ts'
-import type { SlotUse } from './slots.ts'
 import type { Job, Slot } from './store.ts'
 import { broken, cancelled, fieldsOf, interrupted, perform, publish, stopping } from './task.ts'
-import type { End, Kind, Task } from './task.ts'
+import type { End, Kind, Running, Task } from './task.ts'
 
 /** A job that was running at two crashes of Davit may be their cause. */
 const maxAttempts = 2
 
 /** Milliseconds between two attempts to store an end. */
 const retryDelay = 1000
-
-type Running = SlotUse & {
-  job: Job
-  abort: AbortController
-  undo: AbortController
-  /** Null while it runs, or when it was queued again. */
-  end: End | null
-  by?: string | undefined
-  done: Promise<void>
-}
 
 /**
  * Runs long work: one job at a time for each subject, and only a few of those that need a slot, shared fairly
@@ -49,6 +38,8 @@ export class Jobs {
   readonly #turns: Map<Slot, RoundRobin>
   readonly #kinds = new Map<Job['kind'], () => Promise<Kind>>()
   readonly #running = new Map<string, Running>()
+  /** Those that end without running here. */
+  readonly #ending = new Set<Job>()
   /** Callers that wait for the end of a job, by its id. */
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #stop = new AbortController()
@@ -88,7 +79,8 @@ export class Jobs {
   }
 
   isRunning(subjectId: string) {
-    return this.#running.values().some(({ job }) => job.subjectId === subjectId)
+    const all = [...this.#running.values().map(({ job }) => job), ...this.#ending]
+    return all.some((job) => job.subjectId === subjectId)
   }
 
   /** Resolves when a job has ended, or was requeued because Davit stops. */
@@ -225,7 +217,8 @@ export class Jobs {
     }
     const job = getJob(this.#db, id)
     // one of the last process is ended by `recover`
-    if (job?.status === 'waiting') await this.#endQueued(job, { status: 'cancelled', by })
+    if (job?.status === 'waiting')
+      await this.#endQueued(job, { status: 'cancelled', by }).finally(() => this.wake())
     return job !== undefined
   }
 
@@ -255,9 +248,14 @@ export class Jobs {
   }
 
   async #endQueued(job: Job, end: End) {
-    const task = (await this.#kindOf(job))(job)
-    if (task) await this.#end(task, { job, end, signal: this.#stop.signal })
-    else endJob(this.#db, job.id)
+    this.#ending.add(job) // what it left must be gone before its subject's next job
+    try {
+      const task = (await this.#kindOf(job))(job)
+      if (task) await this.#end(task, { job, end, signal: this.#stop.signal })
+      else endJob(this.#db, job.id)
+    } finally {
+      this.#ending.delete(job)
+    }
     this.#letGo(job.id)
   }
 

@@ -4,7 +4,7 @@ import { noMask } from '../logs/mask.ts'
 import type { Mask } from '../logs/mask.ts'
 import { Failure } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
-import type { SlotCalls } from './slots.ts'
+import type { SlotCalls, SlotUse } from './slots.ts'
 import type { Job, Slot } from './store.ts'
 
 /** Reasons to abort a job: someone cancelled it, or Davit stops and resumes it at its next start. */
@@ -56,6 +56,16 @@ export type Work = SlotCalls & {
   undo: AbortSignal
   /** Aborted when Davit stops: the next process undoes what remains. */
   shutdown: AbortSignal
+}
+
+export type Running = SlotUse & {
+  job: Job
+  abort: AbortController
+  undo: AbortController
+  /** Null while it runs, or when it was queued again. */
+  end: End | null
+  by?: string | undefined
+  done: Promise<void>
 }
 
 /** Does the work. Returns how it ended, with secrets hidden; null when Davit stops and it must be queued again. */

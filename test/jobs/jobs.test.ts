@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { claimJob, endJob, getJob, hasJob } from '../../src/jobs/store.ts'
+import { claimJob, endJob, getJob, hasJob, requestCancel } from '../../src/jobs/store.ts'
 import type { End } from '../../src/jobs/task.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { journal } from '../../src/platform/journal.ts'
@@ -129,6 +129,42 @@ test('a cancel that Davit’s death came before is kept by the next process', as
   await next.jobs.recover(['deploy'])
   expect(next.ended).toEqual([['one', { status: 'cancelled' }]])
 })
+
+test.each(['recovered', 'cancelled'] as const)(
+  'one that is %s is tidied up before its subject’s next job begins',
+  async (how) => {
+    const { db, jobs, begun, add } = scene()
+    const tidied = Promise.withResolvers<void>()
+    const isTidying = Promise.withResolvers<void>()
+    const before = add('one', 'ada')
+    const next = add('one', 'ada')
+    jobs.handle('deploy', () => ({ id }) => ({
+      ...words,
+      run: async () => void begun.push(id),
+      end: () => endJob(db, id),
+      async after() {
+        if (id !== before.id) return
+        isTidying.resolve()
+        await tidied.promise
+      },
+    }))
+    if (how === 'recovered') {
+      claimJob(db, before.id)
+      requestCancel(db, [before.id])
+    }
+    const over = how === 'recovered' ? jobs.recover(['deploy']) : jobs.cancel([before.id])
+    await isTidying.promise
+    expect(getJob(db, before.id)).toBeUndefined()
+    jobs.wake()
+    await turn()
+    expect(begun).toEqual([])
+    tidied.resolve()
+    await over
+    if (how === 'recovered') jobs.wake()
+    await jobs.ended(next.id)
+    expect(begun).toEqual([next.id])
+  },
+)
 
 test('an end that can’t be stored is reported, and tried until it is', async () => {
   const { db, jobs, ended, published, add, end } = scene()
