@@ -210,14 +210,17 @@ export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projec
 export const deleteEnvironment = (db: Db, id: string) =>
   db.delete(environments).where(eq(environments.id, id)).run()
 
-/** The schedules of the live commit replace those of the one before. One that was paused stays so. */
+/**
+ * The schedules of the live commit replace those of the one before. One that was paused stays so, also if a later
+ * commit has it again: until then it is hidden.
+ */
 function applySchedules(db: Tx, environmentId: string, code: CodeSettings | null) {
   const wanted = code?.settings.schedules ?? []
   const isFromCode = and(eq(schedules.environmentId, environmentId), ne(schedules.file, ''))
   const known = new Map(listRows(db, schedules, isFromCode).map((row) => [row.name, row]))
   const names = wanted.map(({ name }) => name)
   db.delete(schedules)
-    .where(and(isFromCode, notInArray(schedules.name, names)))
+    .where(and(isFromCode, eq(schedules.enabled, true), notInArray(schedules.name, names)))
     .run()
   for (const { zone = null, overlap = null, missed = null, timeout = null, ...one } of wanted) {
     const values = withDefaults(schedules, { ...one, zone, overlap, missed, timeout })

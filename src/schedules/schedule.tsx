@@ -21,7 +21,7 @@ import { Ago, In, NextTimes } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
 import { follow, insert } from './start.ts'
 import type { ScheduleDeps } from './start.ts'
-import { getLastRun, getScheduleIn } from './store.ts'
+import { getLastRun, getScheduleIn, isShown } from './store.ts'
 import type { Schedule } from './store.ts'
 
 const columns = [
@@ -45,6 +45,7 @@ export const schedule = resource({
   part: 'Runs',
   table: schedules,
   owner: schedules.environmentId,
+  where: isShown,
   parent: ofEnvironment('schedules'),
   most: 'schedules',
   unique: { name: 'The environment already has a schedule with this name. Choose another name.' },

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, max } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, max, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listValues } from '../db/queries.ts'
 import { environments, projects, runs, schedules } from '../db/schema.ts'
@@ -9,13 +9,28 @@ export { schedules }
 
 export type Schedule = typeof schedules.$inferSelect
 
+/** Not what is kept for its pause: one of a davit.yaml that the live commit no longer has. */
+export function isShown() {
+  const names = sql`(
+    SELECT value ->> 'name' FROM environments AS e, json_each(e.code_settings, '$.settings.schedules')
+    WHERE e.id = schedules.environment_id)`
+  return or(eq(schedules.file, ''), inArray(schedules.name, names))
+}
+
 export const getScheduleIn = (db: Db, id: string) =>
   db
     .select({ schedule: schedules, environment: environments, project: projects })
     .from(schedules)
     .innerJoin(environments, eq(environments.id, schedules.environmentId))
     .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(and(eq(schedules.id, id), isNull(environments.deletingAt), isNull(projects.deletingAt)))
+    .where(
+      and(
+        eq(schedules.id, id),
+        isShown(),
+        isNull(environments.deletingAt),
+        isNull(projects.deletingAt),
+      ),
+    )
     .get()
 
 export type ScheduleIn = NonNullable<ReturnType<typeof getScheduleIn>>
@@ -36,7 +51,7 @@ export function listFailing(db: Db, environmentId: string) {
     .select({ schedule: schedules, run: runs })
     .from(schedules)
     .leftJoin(runs, and(eq(runs.scheduleId, schedules.id), inArray(runs.id, latest)))
-    .where(eq(schedules.environmentId, environmentId))
+    .where(and(eq(schedules.environmentId, environmentId), isShown()))
     .orderBy(asc(schedules.name))
     .all()
     .filter(

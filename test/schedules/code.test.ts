@@ -40,6 +40,27 @@ test('the next commit changes and removes them, and leaves paused what was', asy
   expect((await list()).map(({ name }) => name)).toEqual(['nightly'])
 })
 
+test('one that was paused stays so when a version without it goes back', async () => {
+  const { ada, path, project, id, apply, endRuns, ofFile } = await setUp(clean, report)
+  const [, first] = await ofFile()
+  const one = `${path}/${first!.id}`
+  await ada.post(`${one}/run`)
+  endRuns('failed')
+  await ada.put(one, { enabled: false })
+  apply([report])
+  expect((await ofFile()).map(({ name }) => name)).toEqual(['report'])
+  for (const { status } of [
+    await ada.get(one),
+    await ada.put(one, { enabled: true }),
+    await ada.post(`${one}/run`),
+  ])
+    expect(status).toBe(404)
+  const { text } = await ada.page(`/projects/${project.id}/envs/${id}`)
+  expect(text).not.toContain('failed last time')
+  apply([report, clean])
+  expect((await ofFile())[1]).toMatchObject({ id: first!.id, enabled: false, nextTimes: [] })
+})
+
 test('one that stays the same keeps its next time, also if that is due', async () => {
   const { apply, db, ofFile } = await setUp(clean)
   const id = (await ofFile())[0]!.id!
