@@ -34,7 +34,7 @@ export type RunDeps = RuntimeDeps & {
   diskGuard: { reasonOf: (containerId: string) => StopReason | null }
 }
 
-/** Ended runs of a schedule that are kept, and of those that people started. */
+/** Ended runs that are kept: of each schedule, of those that are gone, and of those that people started. */
 const kept = 20
 
 /** Runs are jobs with the same id. */

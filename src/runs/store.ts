@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, notInArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, like, notInArray, notLike } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { deployments, environments, projects, runs, runStatuses, schedules } from '../db/schema.ts'
@@ -91,21 +91,27 @@ export const endRun = (db: Db, id: string, end: RunEnd) =>
     return ended !== undefined
   })
 
-/** Ended runs, except the given number of newest of their schedule, or of those that people started. */
-export const listOld = (
+/** Who started a run, where no one did. */
+export const bySchedule = (name: string) => `schedule ${name}`
+
+/**
+ * Ended runs, except the given number of newest: of their schedule, or of those that people started; and of all
+ * schedules that are gone.
+ */
+export function listOld(
   db: Db,
   { environmentId, scheduleId }: Pick<Run, 'environmentId' | 'scheduleId'>,
   newest: number,
-) =>
-  listRows(
-    db,
-    runs,
-    and(
-      eq(runs.environmentId, environmentId),
-      scheduleId === null ? isNull(runs.scheduleId) : eq(runs.scheduleId, scheduleId),
-      notInArray(runs.status, active),
-    ),
-    desc(runs.id),
-  ).slice(newest)
+) {
+  const isOfGone = like(runs.startedBy, bySchedule('%'))
+  const isOfPerson = notLike(runs.startedBy, bySchedule('%'))
+  const own = scheduleId
+    ? eq(runs.scheduleId, scheduleId)
+    : and(isNull(runs.scheduleId), isOfPerson)
+  const ended = and(eq(runs.environmentId, environmentId), notInArray(runs.status, active))
+  return [own, and(isNull(runs.scheduleId), isOfGone)].flatMap((kind) =>
+    listRows(db, runs, and(ended, kind), desc(runs.id)).slice(newest),
+  )
+}
 
 export const deleteRun = (db: Db, id: string) => db.delete(runs).where(eq(runs.id, id)).run()

@@ -10,7 +10,7 @@ import { insertJob, requestCancel } from '../jobs/store.ts'
 import { usualTimeout } from '../platform/limits.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { noteNotStarted } from '../runs/schedule-notice.ts'
-import { insertRun } from '../runs/store.ts'
+import { bySchedule, insertRun } from '../runs/store.ts'
 import { getScheduleIn, listUnfinished, schedules } from './store.ts'
 import type { ScheduleIn } from './store.ts'
 
@@ -45,7 +45,7 @@ type Begun = { problem?: ScheduleProblem; runId?: string; replaced?: string[] }
 export function insert(
   db: Db,
   { schedule, environment, project }: ScheduleIn,
-  startedBy = `schedule ${schedule.name}`,
+  startedBy = bySchedule(schedule.name),
 ): Begun {
   if (findUser(db, project.ownerId).disabledAt) return { problem: ownerDisabled }
   const live = getMain(db, environment.id)

@@ -114,13 +114,16 @@ describe('a run', () => {
   })
 })
 
-test('of the runs that ended the last 20 are kept, with their logs', async () => {
+test.each([
+  ['of the runs that ended', 'ada@example.com', 19],
+  ['apart from them, of the runs of deleted schedules', 'schedule gone', 20],
+])('%s the last 20 are kept, with their logs', async (_, startedBy, others) => {
   const { ada, path, db, logDb, id, live, start, ended, t } = await aLiveEnvironment()
   const old = Array.from({ length: 21 }, () => {
     const run = insertRun(db, {
       environmentId: id,
       deploymentId: live.id,
-      startedBy: 'ada@example.com',
+      startedBy,
       command: 'true',
       timeout: 60,
       status: 'succeeded',
@@ -134,10 +137,10 @@ test('of the runs that ended the last 20 are kept, with their logs', async () =>
   const last = await start('true')
   await ended(last)
   const { items } = (await ada.get(path)).json
-  const ids = [...old.slice(2), last].map((run) => run.id).reverse()
+  const ids = [...old.slice(-others), last].map((run) => run.id).reverse()
   expect(items.map((run: { id: string }) => run.id)).toEqual(ids)
   const logs = logDb.$client.query('SELECT DISTINCT log_id AS id FROM output_blocks').all()
-  expect(logs).toHaveLength(20)
+  expect(logs).toHaveLength(others + 1)
 })
 
 describe('a run is refused', () => {
