@@ -100,7 +100,7 @@ export class Drains {
     const send = isTraces
       ? (await import('./send-trace.ts')).sendTrace
       : (await import('./send-batch.ts')).sendBatch
-    const fresh = { failures: 0, nextAt: 0, waitsSince: null, lines: Infinity }
+    const fresh = { failures: 0, nextAt: 0, waitsSince: null, lines: Infinity, refusable: 0 }
     const state = this.#states.getOrInsert(key, fresh)
     while (!signal.aborted) {
       using _ = await semaphore.acquire(signal) // for each batch, as some always have more

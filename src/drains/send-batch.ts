@@ -1,5 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import { noOrigin } from '../logs/block.ts'
+import type { Line } from '../logs/log-line.tsx'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import { SendFailure } from '../notifications/senders/sender.ts'
@@ -31,7 +33,12 @@ export type Progress = {
   waitsSince: number | null
   /** How many lines are sent at most: fewer after they were refused. */
   lines: number
+  /** How many it may refuse before it is asked whether it takes any. */
+  refusable: number
 }
+
+/** Refused lines that are left out after an own one was taken: a receiver that then takes nothing costs as many. */
+const mostRefused = 100
 
 export type End =
   | { is: 'more' | 'done'; hasSent?: boolean }
@@ -64,30 +71,73 @@ export async function sendBatch(
   }
   progress.waitsSince ??= performance.now()
   if (!isFull && performance.now() - progress.waitsSince < waitMs) return { is: 'done' }
+  const send = (lines: Line[]) =>
+    sendLines(sendDepsOf(deps, signal), unsealed(deps.secrets, { kind: 'drain', sealed }, drain), {
+      drainId: id,
+      environment,
+      project,
+      lines,
+    })
   try {
-    const batch = { drainId: id, environment, project, lines }
-    const { rejected, reason } = await sendLines(
-      sendDepsOf(deps, signal),
-      unsealed(deps.secrets, { kind: 'drain', sealed }, drain),
-      batch,
-    )
+    const { rejected, reason } = await send(lines)
     const sent = lines.length - rejected
     save(deps, drain, next, { sent, dropped: dropped + rejected, reason })
     progress.waitsSince = null
     progress.lines *= 2
+    progress.refusable ||= 1
     return { ...end, hasSent: true }
   } catch (error) {
     if (signal.aborted) return { is: 'done' }
     const failure = asFailure(error, id)
-    const isRefused = failure.code === 'refused' && !failure.retry
-    if (isRefused && lines.length > 1) {
+    if (isAboutLines(failure) && lines.length > 1) {
       progress.lines = Math.ceil(lines.length / 2) // until only what is refused is left
       return { is: 'more' }
     }
-    fail(deps, isRefused ? next : cursor, { failure, dropped: isRefused ? dropped + 1 : 0 })
-    return { is: 'failed', retryAfter: failure.retryAfter ?? 0 }
+    const why = isAboutLines(failure)
+      ? await whyNone(() => send([ask(drain)]), { progress, failure, id, signal })
+      : failure
+    if (signal.aborted) return { is: 'done' }
+    if (why && !isAboutLines(why)) {
+      fail(deps, cursor, { failure: why, dropped: 0 })
+      return { is: 'failed', retryAfter: why.retryAfter ?? 0 }
+    }
+    fail(deps, next, { failure, dropped: dropped + 1 })
+    return why
+      ? { is: 'failed', retryAfter: failure.retryAfter ?? 0 }
+      : { is: 'more', hasSent: true }
   }
 }
+
+const isAboutLines = ({ code, retry }: SendFailure) => code === 'refused' && !retry
+
+/** After a line was refused: why the receiver takes no other; null when it does. */
+async function whyNone(
+  sendOwn: () => ReturnType<typeof sendLines>,
+  {
+    progress,
+    failure,
+    id,
+    signal,
+  }: { progress: Progress; failure: SendFailure; id: string; signal: AbortSignal },
+) {
+  try {
+    if (progress.refusable === 0) {
+      const { rejected } = await sendOwn()
+      if (rejected > 0) return failure
+      progress.refusable = mostRefused
+    }
+    progress.refusable--
+    return null
+  } catch (error) {
+    return signal.aborted ? failure : asFailure(error, id)
+  }
+}
+
+/** No line that waits: after a newer one, Loki refuses those before it as too late. */
+const ask = ({ name }: Drain): Line => ({
+  ...{ ...noOrigin, sequence: 0, time: Date.now(), stream: 'system' },
+  text: `Lines of the log drain ${name} were refused. Davit sends this one to see whether others are accepted.`,
+})
 
 export const sendDepsOf = (
   { config, lookup, ca }: Pick<BatchDeps, 'config' | 'lookup' | 'ca'>,

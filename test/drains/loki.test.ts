@@ -141,6 +141,35 @@ test('a line that is refused is left out, the others around it are sent, and the
   expect(sent.at(-1)).toBe(said[0]!)
 })
 
+test('a stretch of lines that are refused delays the others by no wait', async () => {
+  const loki = httpReceiver()
+  const { write, send, shown } = await drained({ kind: 'loki', url: loki.url })
+  const isOld = (text: string) => Number(/^line (\d+)$/.exec(text)?.[1]) <= 150
+  loki.always((received) =>
+    textsIn([received]).some(isOld) ? status(400)() : new Response(null, { status: 204 }),
+  )
+  write(250)
+  await send()
+  const sent = textsIn(loki.accepted)
+  expect(sent.filter((text) => text.startsWith('line '))).toEqual(
+    Array.from({ length: 100 }, (_, at) => `line ${at + 151}`),
+  )
+  expect(sent.filter((text) => text.startsWith('Lines of the log drain'))).toHaveLength(2)
+  expect(await shown()).toMatchObject({ dropped: 150, waiting: 0, problem: null })
+})
+
+test('a refused line waits where it can’t be asked whether others are taken', async () => {
+  const loki = httpReceiver()
+  const { write, send, shown } = await drained({ kind: 'loki', url: loki.url })
+  loki.next(status(400), status(503))
+  write(1)
+  await send()
+  expect(loki.refused).toHaveLength(2)
+  expect(await shown()).toMatchObject({ sent: 0, dropped: 0, waiting: 1 })
+  await send({ later })
+  expect(await shown()).toMatchObject({ sent: 1, dropped: 0, waiting: 0, problem: null })
+})
+
 test('a receiver that refuses everything costs one line for each wait, and the log no line', async () => {
   const loki = httpReceiver()
   const { write, send, shown, texts } = await drained({ kind: 'loki', url: loki.url })
