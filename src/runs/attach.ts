@@ -33,9 +33,10 @@ const endNotice = 20_000
 
 /**
  * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text. A
- * run with `attach` or `stdin` starts when its first client has connected, so that it sees everything; any
- * other shows its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`.
- * Disconnecting ends only a run whose input isn't complete. It counts as one of the user's streams.
+ * run with `attach` or `stdin` starts when its first client has connected, so that it sees everything; with
+ * `stdin` only that one has its input. Any other shows its output from now on, and accepts no input. The last
+ * message is `{"ended":…,"exitCode":3}`. Disconnecting ends only a run whose input isn't complete. It counts as
+ * one of the user's streams.
  */
 export function attach(
   c: Context<Env>,
@@ -57,12 +58,15 @@ export function attach(
     async open(signal) {
       refuseEnded(findRun(db, run))
       const container = await unlessAborted(starts.created(run.id), signal)
-      const attached = await engines.of(container).attachContainer(container.id, {
-        tty: run.attach,
-        stdin: run.stdin,
-        signal,
-      })
-      await unlessAborted(starts.attach(run.id), signal)
+      const stdin = run.stdin && starts.takeInput(run.id)
+      const engine = engines.of(container)
+      const attached = await engine
+        .attachContainer(container.id, { tty: run.attach, stdin, signal })
+        .catch((error) => {
+          if (stdin) starts.giveInputBack(run.id)
+          throw error
+        })
+      await unlessAborted(starts.attach(run.id, { isAwaited: stdin || !run.stdin }), signal)
       return attached
     },
     ended: () => endOf(deps, run),

@@ -10,6 +10,8 @@ type Start = {
   created: PromiseWithResolvers<ContainerKey>
   attached: PromiseWithResolvers<void>
   started: PromiseWithResolvers<void>
+  /** True while no client has its input. */
+  hasInput: boolean
 }
 
 /** Matches runs that wait for a client before they start, to lose no output, with their clients. */
@@ -21,15 +23,34 @@ export class Starts {
     return this.#of(runId).created.promise
   }
 
-  /** A client receives output from now on. Resolves when the run has started, even if it ended meanwhile. */
-  async attach(runId: string) {
+  /** True for the first client of a run that waits for one; the others only watch. */
+  takeInput(runId: string) {
     const start = this.#starts.get(runId)
-    start?.attached.resolve()
+    const isFirst = start?.hasInput === true
+    if (isFirst) start.hasInput = false
+    return isFirst
+  }
+
+  /** The client that took it couldn't attach: the next one can take it. */
+  giveInputBack(runId: string) {
+    const start = this.#starts.get(runId)
+    if (start) start.hasInput = true
+  }
+
+  /**
+   * A client receives output from now on, and may be the one that the run waits for. Resolves when the run has
+   * started, even if it ended meanwhile.
+   */
+  async attach(runId: string, { isAwaited }: { isAwaited: boolean }) {
+    const start = this.#starts.get(runId)
+    if (isAwaited) start?.attached.resolve()
     await start?.started.promise
   }
 
   async waitForClient(runId: string, container: ContainerKey, signal: AbortSignal) {
-    const { created, attached } = this.#of(runId)
+    const start = this.#of(runId)
+    const { created, attached } = start
+    start.hasInput = true
     created.resolve(container)
     const over = AbortSignal.timeout(attachWithin * 1000)
     await unlessAborted(attached.promise, AbortSignal.any([signal, over])).catch((error) => {
@@ -58,6 +79,7 @@ export class Starts {
       created: Promise.withResolvers(),
       attached: Promise.withResolvers(),
       started: Promise.withResolvers(),
+      hasInput: false,
     }
     for (const { promise } of [start.created, start.started]) promise.catch(() => {}) // no one may wait
     this.#starts.set(runId, start)

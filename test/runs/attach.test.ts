@@ -79,6 +79,26 @@ describe('a run with attach', () => {
   })
 })
 
+test('a run with stdin reads what its first client sends, whoever else looks at it and leaves', async () => {
+  const { t, start, attach } = await aLiveEnvironment()
+  const run = await start(['sh', '-c', 'cat; exit 5'], { stdin: true })
+  const server = listening(t)
+  const first = attach(run, { server })
+  await until(() => first.isOpen)
+  first.type('one\n')
+  await first.shows('one')
+  const second = attach(run, { server })
+  await until(() => second.isOpen)
+  second.type('theirs\n')
+  second.say({ end: true })
+  second.close()
+  await until(() => t.streams.size === 1)
+  first.type('two\n')
+  first.say({ end: true })
+  await first.ends()
+  expect(first).toMatchObject({ text: 'one\ntwo\n', exitCode: 5 })
+})
+
 describe('attaching', () => {
   test('to a run without attach shows what it writes from then on, and its end', async () => {
     const { start, attach, isRunning } = await aLiveEnvironment()
