@@ -3,6 +3,7 @@ import { command } from '../environments/json.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
 import { scheduleForm } from '../environments/schedule-form.ts'
 import type { HeadDeps } from '../environments/head.ts'
+import { withDefaults } from '../db/columns.ts'
 import { schedules } from '../db/schema.ts'
 import { nextTime, nextTimes } from '../platform/cron.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
@@ -144,8 +145,8 @@ export const schedule = resource({
 const pauses = ({ enabled }: Pick<Schedule, 'enabled'>) => (enabled ? 'Pause' : 'Resume')
 
 function refuseOfFile(row: Schedule, { enabled: _, ...input }: z.output<typeof scheduleForm>) {
-  const changed = Object.entries(input).find(
-    ([name, value]) => value != null && !Bun.deepEquals(value, row[name as keyof Schedule]),
+  const changed = Object.entries(withDefaults(schedules, input)).find(
+    ([name, value]) => value !== undefined && !Bun.deepEquals(value, row[name as keyof Schedule]),
   )
   if (changed) throw conflictField(changed[0], whereSet(row))
 }

@@ -75,15 +75,20 @@ test('one that stays the same keeps its next time, also if that is due', async (
 })
 
 test('only the file changes them; they can be paused and run', async () => {
-  const { ada, path, ofFile } = await setUp(clean)
+  const { ada, path, ofFile } = await setUp({ ...clean, zone: 'Asia/Tokyo', overlap: 'queue' })
   const id = (await ofFile())[0]!.id!
   const one = `${path}/${id}`
   const changed = await ada.put(one, { command: 'rm -rf /' })
   expect(changed.status).toBe(409)
   expect(changed.json.errors).toMatchObject([{ field: 'command' }])
   expect((await ada.put(one, { timeout: 9 })).status).toBe(409)
+  for (const field of ['zone', 'overlap']) {
+    const cleared = await ada.put(one, { [field]: null })
+    expect(cleared).toMatchObject({ status: 409, json: { errors: [{ field }] } })
+  }
   expect((await ada.delete(one)).status).toBe(409)
-  expect((await ada.put(one, { enabled: false })).json).toMatchObject({ enabled: false })
+  const paused = await ada.put(one, { enabled: false, timeout: null, missed: null })
+  expect(paused.json).toMatchObject({ enabled: false, zone: 'Asia/Tokyo', overlap: 'queue' })
   expect((await ada.post(`${one}/run`)).status).toBe(200)
   const { text } = await ada.page(path)
   expect(text).not.toContain('Delete clean')
