@@ -63,6 +63,7 @@ export const listLive = (db: Db, workloadIds: string[]) =>
     .select({
       workloadId: instances.workloadId,
       process: instances.component,
+      slot: instances.slot,
       containerId: instances.containerId,
       state: instances.state,
       serverId: instances.serverId,

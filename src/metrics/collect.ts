@@ -88,7 +88,7 @@ const labelsOf = (item: Item, { email }: { email: string }): Labels =>
 const stateIn = ({ look }: Item) => look.word.toLowerCase().replace(/\W+/g, '_')
 
 function addContainers(deps: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
-  const { db, observed, usage } = deps
+  const { db, observed } = deps
   const live = listLive(db, [...labels.keys()])
   const byProcess = Map.groupBy(live, (one) => `${one.workloadId} ${one.process}`)
   for (const all of byProcess.values()) {
@@ -96,15 +96,28 @@ function addContainers(deps: MetricDeps, metrics: Metrics, labels: Map<string, L
     const of = { ...labels.get(workloadId), process }
     for (const [state, some] of Map.groupBy(all, (one) => stateOf(deps, one)))
       metrics.add('containers', { ...of, state }, some.length)
-    const ids = all.flatMap(({ containerId }) => containerId ?? [])
-    const conditions = ids.flatMap((id) => observed.condition(id) ?? [])
-    metrics.add('restarts', of, sum(conditions.map(({ restartCount }) => restartCount)))
-    const readings = ids.flatMap((id) => usage.reading(id) ?? [])
-    const current = readings.filter(({ readAt }) => Date.now() - readAt.getTime() < outdated)
-    for (const name of ['memory', 'memoryLimit', 'received', 'sent'] as const)
-      metrics.add(name, of, sum(current.map((reading) => reading[name])))
-    metrics.add('cpu', of, sum(current.map(({ cpuTotal }) => cpuTotal / 1e9)))
+    const readings = all.flatMap((one) => readingOf(deps, one) ?? [])
+    for (const name of ['memory', 'memoryLimit'] as const)
+      metrics.add(name, of, sum(readings.map((reading) => reading[name])))
+    // a total of several containers would fall whenever one of them is new, or couldn't be read
+    for (const [slot, one] of new Map(all.map((one) => [one.slot, one]))) {
+      const its = { ...of, replica: String(slot + 1) }
+      const reading = readingOf(deps, one)
+      const condition = one.containerId === null ? null : observed.condition(one.containerId)
+      metrics.add('restarts', its, condition?.restartCount)
+      metrics.add('cpu', its, reading && reading.cpuTotal / 1e9)
+      for (const name of ['received', 'sent'] as const) metrics.add(name, its, reading?.[name])
+    }
   }
+}
+
+/** Null without a current one. */
+function readingOf(
+  { usage }: Pick<MetricDeps, 'usage'>,
+  { containerId }: { containerId: string | null },
+) {
+  const reading = containerId === null ? null : usage.reading(containerId)
+  return reading && Date.now() - reading.readAt.getTime() < outdated ? reading : null
 }
 
 /** Null of none. */

@@ -15,7 +15,7 @@ export const families = {
   containers: gauge('davit_containers', 'Containers of the live version by process and state.'),
   restarts: counter(
     'davit_container_restarts',
-    'How often Docker restarted the containers of a process. A new container begins at 0.',
+    'How often Docker restarted the container of a replica. A new one begins at 0.',
   ),
   memory: gauge(
     'davit_container_memory_bytes',
@@ -25,12 +25,12 @@ export const families = {
     'davit_container_memory_limit_bytes',
     'Memory that those containers may use together.',
   ),
-  cpu: counter('davit_container_cpu_seconds', 'Processor time of the containers of a process.'),
+  cpu: counter('davit_container_cpu_seconds', 'Processor time of the container of a replica.'),
   received: counter(
     'davit_container_network_received_bytes',
-    'What the containers of a process received.',
+    'What the container of a replica received.',
   ),
-  sent: counter('davit_container_network_sent_bytes', 'What the containers of a process sent.'),
+  sent: counter('davit_container_network_sent_bytes', 'What the container of a replica sent.'),
   requests: counter(
     'davit_http_requests',
     'Requests through Caddy by class of status; aborted is without a response.',

@@ -52,7 +52,10 @@ test('an app, its containers and deployments, a service and jobs have their figu
         id!,
         {
           usage: null,
-          reading: { ...aReading, readAt: new Date(), memory: 1000 * (at + 1), cpuTotal: 5e8 },
+          reading: {
+            ...{ ...aReading, readAt: new Date(), received: at, sent: at },
+            ...{ memory: 1000 * (at + 1), cpuTotal: 5e8 / (at + 1) },
+          },
         },
       ] as const,
   )
@@ -80,10 +83,14 @@ test('an app, its containers and deployments, a service and jobs have their figu
   expect(samples.get('davit_state{owner="ada@example.com",service="db",state="unhealthy"}')).toBe(1)
   expect(samples.get(`davit_containers{${shop},process="web",state="running"}`)).toBe(2)
   expect(samples.get(`davit_containers{${shop},process="worker",state="stopped"}`)).toBe(1)
-  expect(samples.get(`davit_container_restarts_total{${shop},process="web"}`)).toBe(4)
+  const byReplica = (name: string) =>
+    ['1', '2'].map((replica) => samples.get(`${name}{${shop},process="web",replica="${replica}"}`))
+  expect(byReplica('davit_container_restarts_total')).toEqual([4, 0])
   expect(samples.get(`davit_container_memory_bytes{${shop},process="web"}`)).toBe(3000)
   expect(samples.get(`davit_container_memory_limit_bytes{${shop},process="web"}`)).toBe(4000)
-  expect(samples.get(`davit_container_cpu_seconds_total{${shop},process="web"}`)).toBe(1)
+  expect(byReplica('davit_container_cpu_seconds_total')).toEqual([0.5, 0.25])
+  for (const way of ['received', 'sent'])
+    expect(byReplica(`davit_container_network_${way}_bytes_total`)).toEqual([0, 1])
   expect(of('davit_container_memory_bytes', 'worker')).toBeNull()
   expect(of('davit_deployments_total', 'succeeded')).toBe(2)
   expect(of('davit_deployments_total', 'failed')).toBe(1)
