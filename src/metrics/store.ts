@@ -29,7 +29,10 @@ const seconds = sql<number>`max(0, ${deployments.finishedAt} / 1000.0 - ${starte
 const result = sql<'succeeded' | 'failed' | 'cancelled'>`CASE ${deployments.status}
   WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' ELSE 'succeeded' END`
 
-/** Those that began and ended. What ended in the queue isn't counted: many of them are deleted later. */
+/**
+ * Those that began and ended. What ended in the queue isn't counted: many of them are deleted later. Nor is what is
+ * watched: it may yet fail, and a count never falls.
+ */
 export const sumDeployments = (db: Db, environmentIds: string[]) =>
   db
     .select({
@@ -47,6 +50,7 @@ export const sumDeployments = (db: Db, environmentIds: string[]) =>
       and(
         inArray(deployments.environmentId, environmentIds),
         isNotNull(deployments.finishedAt),
+        isNull(deployments.watchUntil),
         ne(deployments.steps, []),
       ),
     )

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { insertBackup } from '../../src/backups/store.ts'
+import { deployments } from '../../src/db/schema.ts'
 import type { backups } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import type { Deployment } from '../../src/deployments/store.ts'
 import { Exposition } from '../../src/metrics/exposition.ts'
 import { families } from '../../src/metrics/families.ts'
 import { dropOld } from '../../src/traffic/collect.ts'
@@ -22,7 +25,8 @@ function deployedIn(
   t: TestApp,
   app: { id: string; projectId: string },
   seconds: number,
-  status: 'failed' | 'cancelled' | 'superseded',
+  status: Deployment['status'],
+  more: Partial<typeof deployments.$inferInsert> = {},
 ) {
   const finishedAt = new Date('2026-11-20T03:00:00Z')
   const startedAt = new Date(finishedAt.getTime() - seconds * 1000).toISOString()
@@ -30,6 +34,7 @@ function deployedIn(
     ...{ projectId: app.projectId, environmentId: app.id, repositoryUrl, status, finishedAt },
     ...{ trigger: 'manual', triggeredBy: 'ada@example.com' },
     steps: seconds < 0 ? [] : [{ name: 'cloning', startedAt, finishedAt: null }],
+    ...more,
   })
 }
 
@@ -103,6 +108,24 @@ test('an app, its containers and deployments, a service and jobs have their figu
   )
   expect(of('davit_jobs', 'kind="deploy"', 'status="waiting"')).toBe(1)
   expect(text).not.toContain('process_')
+})
+
+test('a deployment that is watched counts once that is over, as no count ever falls', async () => {
+  const t = simulatedApp()
+  const ada = t.logIn('ada@example.com')
+  const app = await anApp(t, ada, { name: 'shop', processes: {} })
+  const { id } = deployedIn(t, app, 4, 'running', { watchUntil: new Date() })
+  const counts = async () => {
+    const { of } = await scraped(t, ada)
+    return ['succeeded', 'failed'].map((result) => of('davit_deployments_total', result))
+  }
+  expect(await counts()).toEqual([null, null])
+  t.db
+    .update(deployments)
+    .set({ watchUntil: null, status: 'failed' })
+    .where(eq(deployments.id, id))
+    .run()
+  expect(await counts()).toEqual([null, 1])
 })
 
 test('backups have the age of their last success and proof, and whether the last one failed', async () => {
