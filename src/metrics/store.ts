@@ -74,12 +74,11 @@ export function listHosts(
     .from(environments)
     .where(and(inArray(environments.id, environmentIds), isNotNull(environments.label)))
     .all()
-  const hosts = [
-    ...given,
-    ...(domain ? named : []).map(({ environmentId, label }) => ({
-      ...{ environmentId, serviceId: null, host: `${label}.${domain}`, own: null },
-    })),
-  ]
+  const taken = new Set(given.map((one) => one.host))
+  const labelled = (domain ? named : []).map(({ environmentId, label }) => ({
+    ...{ environmentId, serviceId: null, host: `${label}.${domain}`, own: null },
+  }))
+  const hosts = [...given, ...labelled.filter((one) => !taken.has(one.host))]
   const known = new Map(
     db
       .select({ host: certificates.host, notAfter: certificates.notAfter })

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { insertBackup } from '../../src/backups/store.ts'
-import { deployments } from '../../src/db/schema.ts'
+import { getRow } from '../../src/db/queries.ts'
+import { deployments, environments } from '../../src/db/schema.ts'
 import type { backups } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
@@ -12,7 +13,7 @@ import { families } from '../../src/metrics/families.ts'
 import { dropOld } from '../../src/traffic/collect.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { aReading } from '../containers/usage/readings.ts'
-import { aService, anApp } from '../map/owned.ts'
+import { aDomain, aService, anApp } from '../map/owned.ts'
 import { simulatedApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aLine, counted } from '../traffic/access.ts'
@@ -252,6 +253,18 @@ test('both formats name a family by its type, and escape what users named', () =
   for (const format of [true, false])
     expect(text(format)).toContain('davit_http_requests_total{project="a \\"b\\"\\\\c\\nd"} 3\n')
   expect(text(true)).not.toContain('memory')
+})
+
+test('a host that is given twice, as a domain and by its label, has one sample', async () => {
+  const t = simulatedApp({ DAVIT_DOMAIN: 'davit.example.com' })
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anApp(t, ada, { name: 'shop' })
+  const { label } = getRow(t.db, environments, eq(environments.id, id))!
+  const host = `${label}.davit.example.com`
+  aDomain(t, { environmentId: id }, host)
+  const { text } = await scraped(t, ada)
+  const samples = text.split('\n').filter((line) => line.includes(`host="${host}"`))
+  expect(samples).toHaveLength(1)
 })
 
 test('the document names every family', async () => {
