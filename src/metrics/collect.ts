@@ -11,6 +11,7 @@ import type { ServerMeter } from '../home/server.ts'
 import { listLive } from '../map/store.ts'
 import { pause } from '../platform/pause.ts'
 import { version } from '../platform/root.ts'
+import { listJobSubjects } from '../projects/store.ts'
 import { listEver } from '../traffic/store.ts'
 import { Tally } from '../traffic/tally.ts'
 import { Exposition } from './exposition.ts'
@@ -71,7 +72,10 @@ export async function collectMetrics(
     addCertificates(deps, metrics, { items, labels })
     addBackups(deps, metrics, labels)
     addDrains(deps, metrics, labels)
-    const of = projectId === null ? { ownerId: owner.id } : { subjectIds: [...labels.keys()] }
+    const of =
+      projectId === null
+        ? { ownerId: owner.id }
+        : { subjectIds: listJobSubjects(deps.db, [...labels.keys()]) }
     addJobs(deps, metrics, of, { owner: owner.email })
     await pause()
   }

@@ -8,6 +8,8 @@ import { deployments, environments } from '../../src/db/schema.ts'
 import type { backups } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
+import { backupsOf, insertJob } from '../../src/jobs/store.ts'
+import { insertRun } from '../../src/runs/store.ts'
 import { Exposition } from '../../src/metrics/exposition.ts'
 import { families } from '../../src/metrics/families.ts'
 import { dropOld } from '../../src/traffic/collect.ts'
@@ -208,6 +210,24 @@ test('a member sees their own, an admin all and the server, and a token of a pro
   expect(await seen(ada, shop.projectId)).toEqual(['shop'])
   const own = await anApp(t, root, { name: 'wiki' })
   expect(await seen(root, own.projectId)).toEqual(['wiki'])
+})
+
+test('the jobs of a project are also its runs, those of schedules and its backups', async () => {
+  const t = simulatedApp({}, { jobsWait: true })
+  const ada = t.logIn('ada@example.com')
+  const shop = await anApp(t, ada, { name: 'shop' })
+  const blog = await anApp(t, ada, { name: 'blog' })
+  const ownerId = ada.user.id
+  for (const { id: environmentId } of [shop, blog]) {
+    insertJob(t.db, { kind: 'backup', subjectId: backupsOf(environmentId), ownerId, slot: null })
+    for (const subjectId of [null, `schedule of ${environmentId}`]) {
+      const of = { environmentId, deploymentId: 'live', startedBy: 'ada', command: 'true' }
+      const { id } = insertRun(t.db, { ...of, timeout: 60 })
+      insertJob(t.db, { id, kind: 'run', subjectId: subjectId ?? id, ownerId, slot: null })
+    }
+  }
+  const { of } = await scraped(t, ada, { projectId: shop.projectId })
+  expect(['run', 'backup'].map((kind) => of('davit_jobs', `kind="${kind}"`))).toEqual([2, 1])
 })
 
 test('the scope reads nothing else, and no address takes a token', async () => {
