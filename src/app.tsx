@@ -53,6 +53,7 @@ import { gitSource } from './git/git-source.tsx'
 import { listHeldContainers, useOf } from './home/store.ts'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { findStack } from './deployments/stack/find.ts'
+import { previewRoutes } from './previews/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
@@ -114,6 +115,7 @@ export function createApp(deps: Deps) {
   app.route('/', deploymentListRoutes(deps))
   app.route('/', refRoutes(deps))
   app.route('/', promoteRoutes(deps))
+  app.route('/', previewRoutes(deps))
   app.route('/', plannedRoutes(deps))
   app.route('/', shareRoutes(deps))
   app.route('/', hookRoutes(deps))

@@ -16,7 +16,7 @@ import { readTags } from './registries/tags.ts'
 import { packOwnFile } from './services/compose/open.ts'
 import { planStack } from './services/compose/repository.ts'
 import { placeMistakes, readDavitText } from './projects/davit-text.ts'
-import { readPush } from './webhooks/payload.ts'
+import { readPull, readPush } from './webhooks/payload.ts'
 import { readNotice } from './webhooks/registry-notice.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './platform/worker-pool.ts'
@@ -38,6 +38,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   readAnswer,
   readDavitText,
   readNotice,
+  readPull,
   readPush,
   readTags,
   refuseTriggers,

@@ -8,6 +8,7 @@ import type { DiskReserve } from './db/disk-reserve.ts'
 import { keepFreezes } from './deployments/keep-freezes.ts'
 import { keepPlanned } from './deployments/planned.ts'
 import { keepLogs } from './logs/retention.ts'
+import { keepPreviews } from './previews/keep.ts'
 import { keepNotices } from './notifications/retention.ts'
 import { reported } from './platform/journal.ts'
 import { watchEdge } from './runtime/edge-container.ts'
@@ -40,6 +41,7 @@ export async function keepUp(
     () => keepPlans(deps, { signal }),
     () => keepPlanned(deps, { signal }),
     () => keepFreezes(deps, { signal }),
+    () => keepPreviews(deps, { signal }),
     () => deps.drains.run({ signal }),
     () => deps.outbox.run({ signal }),
     () => keepEvents(deps, { signal }),

@@ -22,6 +22,7 @@ const lines = [
   'webhooks home admin docs',
   'map',
   'apps moves',
+  'previews',
   'backups',
   'backup',
   'schedules drains',

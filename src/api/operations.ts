@@ -20,6 +20,7 @@ import { operations as map } from '../map/json.ts'
 import { operations as metrics } from '../metrics/routes.ts'
 import { operations as moves } from '../moves/json.ts'
 import { operations as palette } from '../palette/json.ts'
+import { operations as previews } from '../previews/json.ts'
 import { operations as projects } from '../projects/json.ts'
 import { registry } from '../registries/registry.tsx'
 import { operations as notifications } from '../notifications/json.ts'
@@ -47,7 +48,7 @@ const own: SliceOperations = () => ({
 
 /** In the order of the document, within each part. */
 const slices: SliceOperations[] = [
-  ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
+  ...[projects, map, palette, apps, previews, deployments, environments, links, domains, runs],
   ...[operationsOf(schedule), operationsOf(freeze), operationsOf(drain)],
   ...[
     services,

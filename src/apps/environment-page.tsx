@@ -131,7 +131,7 @@ const Facts = (view: EnvironmentView) => {
           {environment.promoteAutomatically && ', automatically'}
         </Fact>
       )}
-      {project.image === null && !promotedFrom && (
+      {project.image === null && !promotedFrom && !view.preview && (
         <Fact name="Follows">
           <bdi>{followedInWords({ environment, project })}</bdi>
         </Fact>

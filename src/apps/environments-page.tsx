@@ -2,15 +2,25 @@ import { ProjectFrame } from '../projects/project-frame.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { Live } from '../web/live.tsx'
 import { ButtonLink } from '../web/form.tsx'
+import { In } from '../web/times.tsx'
 import type { Project } from '../projects/store.ts'
 import { followedInWords } from '../environments/followed.ts'
 import type { Environment } from '../environments/store.ts'
+import { PullRequestLink, waitsForApproval } from '../environments/preview-note.tsx'
+import type { Preview } from '../environments/preview-store.ts'
 import { environmentPath, settingsPath } from '../environments/paths.ts'
 import { EnvironmentLinks } from '../environments/views.tsx'
 
 type EnvironmentsPageProps = {
   project: Project
-  environments: { environment: Environment; variables: number; url: string | null }[]
+  environments: Row[]
+}
+
+type Row = {
+  environment: Environment
+  variables: number
+  url: string | null
+  preview: Preview | undefined
 }
 
 export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
@@ -38,15 +48,16 @@ export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProp
   )
 }
 
-type EnvironmentRowProps = {
-  project: Project
-  environment: Environment
-  variables: number
-  url: string | null
-  source: Environment | undefined
-}
+type EnvironmentRowProps = Row & { project: Project; source: Environment | undefined }
 
-const EnvironmentRow = ({ project, environment, variables, url, source }: EnvironmentRowProps) => (
+const EnvironmentRow = ({
+  project,
+  environment,
+  variables,
+  url,
+  preview,
+  source,
+}: EnvironmentRowProps) => (
   <li class="row" id={`e${environment.id}`}>
     <div class="row-main">
       <h2 class="row-title">
@@ -55,16 +66,30 @@ const EnvironmentRow = ({ project, environment, variables, url, source }: Enviro
         </a>
       </h2>
       <p class="row-facts">
-        <bdi>
-          {source
-            ? `promoted from ${source.name}`
-            : (project.image ?? followedInWords({ environment, project }))}
-        </bdi>
+        {preview ? (
+          <span>
+            preview of <PullRequestLink {...preview} />
+          </span>
+        ) : (
+          <bdi>
+            {source
+              ? `promoted from ${source.name}`
+              : (project.image ?? followedInWords({ environment, project }))}
+          </bdi>
+        )}
         <span>{url ?? 'worker, no port'}</span>
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU
         </span>
-        <span>{environment.deletingAt ? 'being deleted' : deploysWhen(project, environment)}</span>
+        <span>
+          {environment.deletingAt ? (
+            'being deleted'
+          ) : preview ? (
+            <Ends {...preview} />
+          ) : (
+            deploysWhen(project, environment)
+          )}
+        </span>
       </p>
     </div>
     <div class="row-actions">
@@ -80,6 +105,12 @@ const EnvironmentRow = ({ project, environment, variables, url, source }: Enviro
       </ButtonLink>
     </div>
   </li>
+)
+
+const Ends = (preview: Preview) => (
+  <>
+    {waitsForApproval(preview) && 'waits for your approval, '}deleted <In at={preview.expiresAt} />
+  </>
 )
 
 const deploysWhen = (project: Project, environment: Environment) => {

@@ -27,6 +27,8 @@ import type { PendingChanges } from '../deployments/settings.ts'
 import type { Freeze } from '../environments/freeze-store.ts'
 import { planned, plannedJson } from '../environments/planned.tsx'
 import type { Planned } from '../environments/planned-store.ts'
+import { preview, previewJson } from '../environments/preview-note.tsx'
+import type { Preview } from '../environments/preview-store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
 import type { Awaited } from '../servers/awaited-store.ts'
@@ -103,6 +105,8 @@ export const environment = componentOf('Environment', () => ({
   planned: planned().nullable(),
   /** The freeze of now, or else the next. */
   freeze: freezeJson().nullable(),
+  /** Of a pull request; null for any other environment. */
+  preview: preview().nullable(),
   /** Servers that are away and have its volumes, or containers of it that should run, or may have them. */
   waitsFor: z.array(z.string()),
   deleting: z.boolean(),
@@ -118,6 +122,7 @@ type ShownApp = {
   pending: PendingChanges
   planned: Planned | null
   freeze: Freeze | null
+  preview: Preview | null
   kept: { id: string } | undefined
   pinnedTo: string | null
   awaited: Awaited[]
@@ -126,7 +131,7 @@ type ShownApp = {
 /** With its live deployment. */
 export const environmentJson = (
   row: Environment,
-  { pending, planned, kept, awaited, ...app }: ShownApp,
+  { pending, planned, preview, kept, awaited, ...app }: ShownApp,
 ) =>
   shown(environment, {
     ...row,
@@ -136,6 +141,7 @@ export const environmentJson = (
     pendingChanges: pending.names,
     keptDeploymentId: kept?.id ?? null,
     planned: planned && plannedJson(planned),
+    preview: preview && previewJson(preview),
     waitsFor: awaited.map(({ name }) => name),
     deleting: row.deletingAt !== null,
   })

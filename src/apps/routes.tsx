@@ -40,11 +40,10 @@ import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
 import { environmentPath, toMetrics } from '../environments/paths.ts'
 import { environmentJson } from './json.ts'
-import { jsonOf, urlNow, viewOf } from './shown.ts'
+import { jsonOf, rowsOf, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import {
-  countVariables,
   findEnvironment,
   findLiveEnvironment,
   insertEnvironment,
@@ -76,14 +75,6 @@ export const environmentRoutes = (
     .get('/projects/:id/envs', paged(), async (c) => {
       const project = findProject(db, ownKey(c))
       const page = c.req.valid('query')
-      const rows = () => {
-        const counts = countVariables(db, project.id)
-        return listEnvironments(db, project.id).map((environment) => ({
-          environment,
-          variables: counts.get(environment.id) ?? 0,
-          url: urlNow(deps, environment, project),
-        }))
-      }
       const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
       const items: Awaited<ReturnType<typeof jsonOf>>[] = []
       for (const environment of clientOf(c) === 'program' ? list.items : []) {
@@ -92,7 +83,7 @@ export const environmentRoutes = (
       }
       return show(c, {
         title: `${project.name}: environments`,
-        page: () => <EnvironmentsPage project={project} environments={rows()} />,
+        page: () => <EnvironmentsPage project={project} environments={rowsOf(deps, project)} />,
         live: {},
         json: () => ({ ...list, items }),
       })

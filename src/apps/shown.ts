@@ -8,7 +8,13 @@ import { getCurrent, getLatest } from '../deployments/store.ts'
 import { reachedAt } from '../environments/json.ts'
 import { getNextFreeze } from '../environments/freeze-store.ts'
 import { getPlanned } from '../environments/planned-store.ts'
-import { findEnvironment, getLiveUrl } from '../environments/store.ts'
+import { getPreview, listPreviews } from '../environments/preview-store.ts'
+import {
+  countVariables,
+  findEnvironment,
+  getLiveUrl,
+  listEnvironments,
+} from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { linksOf } from '../links/json.ts'
@@ -30,6 +36,17 @@ export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usa
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
   reachedAt(deps, { environment, ownerId, published: getLiveUrl(deps.db, environment.id) })
 
+export function rowsOf(deps: ShownDeps, project: Project) {
+  const counts = countVariables(deps.db, project.id)
+  const previews = listPreviews(deps.db, project.id)
+  return listEnvironments(deps.db, project.id).map((environment) => ({
+    environment,
+    variables: counts.get(environment.id) ?? 0,
+    url: urlNow(deps, environment, project),
+    preview: previews.find(({ environmentId }) => environmentId === environment.id),
+  }))
+}
+
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
     domains: listHosts(deps.db, { environmentId: environment.id }),
@@ -39,6 +56,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(deps.db, environment.id),
     freeze: getNextFreeze(deps.db, environment.id),
+    preview: getPreview(deps.db, environment.id),
     awaited: listAwaited(deps.db, environment.id),
     kept: listKept(deps.db, [environment.id]).get(environment.id),
     pinnedTo: pinnedTo(deps.db, environment.id),
@@ -62,6 +80,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    preview: getPreview(db, environment.id),
     awaited: listAwaited(db, environment.id),
     kept: listKept(db, [environment.id]).get(environment.id),
     /** Also while stopped. */

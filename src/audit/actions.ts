@@ -56,6 +56,8 @@ export const actions = {
   'project.created': 'created the project',
   'project.changed': 'changed the project',
   'project.deleted': 'deleted the project',
+  'previews.changed': 'changed the previews of',
+  'preview.approved': 'approved a commit of a fork in',
   'deployment.planned': 'planned a deployment to',
   'deployment.unplanned': 'cancelled the planned deployment to',
   'freeze.created': 'created the freeze',

@@ -97,7 +97,7 @@ export async function removeLink() {
   for (const key of Object.values(linked)) await askGit('config', '--unset', key)
 }
 
-/** Also the environment: the named one, the only one, or the one that follows the checked-out branch. */
+/** Also the environment: the named one, the only one besides previews, or the one that follows the checked-out branch. */
 export async function findApp(query: TargetQuery, env: Environment) {
   const { server, project } = await findProject(query, env)
   const all = await server.list<AppEnvironment>(`/projects/${project.id}/envs`)
@@ -110,7 +110,8 @@ export async function findApp(query: TargetQuery, env: Environment) {
       'not_found',
       `${project.name} has no environment ${query.env}. There are: ${names}.`,
     )
-  if (environments.length === 1) return { server, project, environment: environments[0]! }
+  const lasting = environments.filter(({ preview }) => !preview) // an older server has none
+  if (lasting.length === 1) return { server, project, environment: lasting[0]! }
   const branch = await askGit('symbolic-ref', '--quiet', '--short', 'HEAD')
   const following = environments.filter(
     (environment) =>

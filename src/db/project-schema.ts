@@ -59,6 +59,20 @@ const onlyWeb: Process = {
   cpus: null,
 }
 
+/** How pull requests get environments of their own. */
+export type PreviewSettings = {
+  enabled: boolean
+  /** At once. */
+  max: number
+  /** Days without a push after which one is deleted. */
+  idleDays: number
+  /** Of the environment that they are copies of. */
+  services: 'fresh' | 'shared' | 'none'
+  /** The keys of its variables that they get. */
+  variables: string[]
+  forks: 'never' | 'approve'
+}
+
 export const projects = sqliteTable(
   'projects',
   {
@@ -99,6 +113,8 @@ export const projects = sqliteTable(
     buildNetwork: flag().notNull().default(true),
     autoDeploy: flag().notNull().default(true),
     keepImages: integer().notNull().default(5),
+    /** Null until someone changes them. */
+    previews: text({ mode: 'json' }).$type<PreviewSettings>(),
     /** The number of the newest deployment, which may have been deleted with its environment. */
     lastNumber: integer().notNull().default(0),
     webhookSecret: text().notNull(),

@@ -27,6 +27,7 @@ export * from './drain-schema.ts'
 export * from './job-schema.ts'
 export * from './notification-schema.ts'
 export * from './planned-schema.ts'
+export * from './preview-schema.ts'
 export * from './project-schema.ts'
 export * from './runtime-schema.ts'
 export * from './schedule-schema.ts'
@@ -41,8 +42,8 @@ const project = () => childOf(() => projects.id)
 /** What reports new images, by the bodies of its webhook. */
 export const registrySenders = ['docker_hub', 'ghcr', 'harbor', 'quay', 'distribution'] as const
 
-/** The outcome of a webhook delivery, in the order of the checks. */
-const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
+/** The outcome of a webhook delivery, in the order of the checks. What is accepted had an effect, but deployed nothing. */
+const deliveryDecisions = ['refused', 'ignored', 'accepted', 'deployed', 'failed'] as const
 
 /** The inbox: providers' deliveries, stored before the response, with their outcome. */
 export const deliveries = sqliteTable(
@@ -64,7 +65,7 @@ export const deliveries = sqliteTable(
     decision: text({ enum: deliveryDecisions }),
     reason: text(),
     deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** The parsed push, or the tag of a new image, for deciding again. */
+    /** The parsed push, the pull request, or the tag of a new image, for deciding again. */
     push: text({ mode: 'json' }).$type<Record<string, unknown>>(),
     createdAt: createdAt(),
   },
@@ -218,10 +219,10 @@ export const deployments = sqliteTable(
     repositoryUrl: text().notNull(),
     /** Null for a commit of the repository, or an image. */
     upload: text({ mode: 'json' }).$type<Upload>(),
-    /** A tag's name, if `refType` is tag. */
+    /** A tag's name, if `refType` is tag; the whole ref of a fork's pull request, if it is pull. */
     branch: text(),
     /** Null until it is known, or when only a commit was asked for. */
-    refType: text({ enum: ['branch', 'tag'] }),
+    refType: text({ enum: ['branch', 'tag', 'pull'] }),
     /** What it pulls instead of building; null otherwise. */
     pullReference: text(),
     /** The digest that was pulled; or is to be, where a new image was found by it. */

@@ -39,6 +39,8 @@ export const services = sqliteTable(
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** The admin who allowed it for the current file: it counts as long as they are an admin. */
     allowedBy: text().references(() => users.id, { onDelete: 'set null' }),
+    /** The preview that it was made for: once that is gone, it is deleted with its data. */
+    previewId: text(),
     errorStep: text(),
     errorCode: text(),
     errorMessage: text(),

@@ -29,6 +29,7 @@ export type PipelineDeps = MoveDeps & {
   lookup?: Lookup
   scheduler: Scheduler
   uploads: Uploads
+  jobs: Jobs
   watches: {
     prepare: () => Promise<unknown>
     begin: (deploymentId: string) => void
@@ -42,7 +43,6 @@ export type PipelineDeps = MoveDeps & {
 /** All that a watch needs. A pipeline ends watches, so it has them in its own. */
 export type WatchDeps = Omit<PipelineDeps, 'watches'> & {
   feed: EngineFeed
-  jobs: Jobs
   observed: ObservedContainers
   watched: WatchedTraffic
   /** Aborted when Davit stops: the next process continues. */

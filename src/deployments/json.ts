@@ -52,9 +52,9 @@ export const deployment = componentOf('Deployment', () => ({
   pulled: pulled(),
   /** The files of a working copy in place of a commit: the commit that it had, and whether it differed. */
   upload: upload(),
-  /** A tag's name, if `refType` is tag. */
+  /** A tag's name, if `refType` is tag; the ref of a fork's pull request, if it is pull. */
   branch: z.string().nullable(),
-  refType: z.enum(['branch', 'tag']).nullable(),
+  refType: z.enum(['branch', 'tag', 'pull']).nullable(),
   commit: z.object({
     hash: z.string().nullable(),
     author: z.string().nullable(),

@@ -6,7 +6,10 @@ import { Failure } from '../platform/errors.ts'
 import { keyOf } from '../platform/yaml-source.ts'
 import { timed } from '../platform/trace.ts'
 import { refuseWithoutBackup } from '../jobs/after-store.ts'
+import { listJobsOf } from '../jobs/store.ts'
 import type { Work } from '../jobs/task.ts'
+import { listLinks } from '../links/store.ts'
+import { unlessAborted } from '../platform/pause.ts'
 import { davitFileInvalid } from '../projects/davit-file.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
@@ -155,6 +158,7 @@ export async function runPipeline(
   async function buildFromSource(run: Run) {
     run.buildEngine().catch(() => {}) // it takes Docker long, and is reported when it is needed
     work.lendSlot() // until everything from other servers has arrived
+    await untilServicesStarted(run)
     const snapshot = await stage('cloning', () => clone(run))
     if (!deployment.upload)
       progress.save({
@@ -165,15 +169,17 @@ export async function runPipeline(
         commitMessage: snapshot.commit.message,
       })
     sayIfLive((live) => live.commitHash === snapshot.commit.hash)
+    // a fork could name any repository as a submodule
+    const own = deployment.refType === 'pull' ? { ...run, keys: {} } : run
     if (project.composeFile !== null) {
-      const { store, ...built } = await stage('building', () => buildStack(run, snapshot))
+      const { store, ...built } = await stage('building', () => buildStack(own, snapshot))
       deps.db.transaction(() => {
         store()
         progress.save(built)
       })
       return built
     }
-    const built = await stage('building', () => build(run, snapshot))
+    const built = await stage('building', () => build(own, snapshot))
     progress.save(built)
     return built
   }
@@ -185,6 +191,15 @@ export async function runPipeline(
     deps.trace?.enter(step)
     return work()
   }
+}
+
+/** Those that are linked may have been created at the same time. */
+async function untilServicesStarted({ db, jobs, environment, log, signal }: Run) {
+  for (const { service } of listLinks(db, environment.id))
+    for (const { id } of listJobsOf(db, service.id).filter(({ kind }) => kind === 'start')) {
+      log(`Waiting for the service ${service.name} to start.`)
+      await unlessAborted(jobs.ended(id), signal)
+    }
 }
 
 /** The limits of the environment may be lower than when it was built. */

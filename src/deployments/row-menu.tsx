@@ -68,7 +68,9 @@ export const VersionFields = ({ deployment, project }: OfSource) => {
   const isNamed = pullReference && parseImage(pullReference)?.pattern === null
   return (
     <>
-      {branch && <input type="hidden" name={refType === 'tag' ? 'tag' : 'branch'} value={branch} />}
+      {branch && refType !== 'pull' && (
+        <input type="hidden" name={refType === 'tag' ? 'tag' : 'branch'} value={branch} />
+      )}
       {isNamed && <input type="hidden" name="image" value={pullReference} />}
     </>
   )

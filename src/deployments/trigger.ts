@@ -11,7 +11,7 @@ import { getFreeze } from '../environments/freeze-store.ts'
 import type { Freeze } from '../environments/freeze-store.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
 import { refuseShared } from '../environments/share.ts'
-import { listEnvironments } from '../environments/store.ts'
+import { baseOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
@@ -19,6 +19,7 @@ import type { Project } from '../projects/store.ts'
 import { repositoryOf } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
+import { approvedRef } from './approved-ref.ts'
 import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
 import type { triggerForm } from './trigger-forms.ts'
@@ -89,7 +90,9 @@ export function checkTrigger(
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
   const source = asked.reuseImage ? findReusable(db, environment) : asked.imageOf
   const isOfRef = project.image === null && !source && !asked.upload
-  return { environment, source, ref: isOfRef ? refOf({ project, environment }, asked) : null }
+  if (!isOfRef) return { environment, source, ref: null }
+  const approved = approvedRef(db, environment, asked)
+  return { environment, source, ref: approved ?? refOf({ project, environment }, asked) }
 }
 
 type TriggerRequest = VersionRequest & Pick<Trigger, 'refType'>
@@ -119,11 +122,11 @@ export function enqueue(
     share: asked.share,
     repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
     upload,
+    requestedCommit: asked.commit ?? null,
     ...ref,
     ...(upload && { branch: asked.branch ?? null, refType: asked.branch ? 'branch' : null }),
     pullReference: project.image && (asked.image ?? project.image),
     pullDigest: digest ?? null,
-    requestedCommit: asked.commit ?? null,
     noCache: asked.noCache ?? false,
     ...(source && reused(source)),
   })
@@ -260,10 +263,11 @@ function refuseElsewhere(
   )
 }
 
+/** By default the first, but for previews. */
 export function chooseEnvironment(db: Db, project: Project, id: string | null | undefined) {
-  const chosen = listEnvironments(db, project.id).find((environment) =>
-    id ? environment.id === id : environment.deletingAt === null,
-  )
+  const chosen = id
+    ? listEnvironments(db, project.id).find((environment) => environment.id === id)
+    : baseOf(db, project)
   if (!chosen) throw invalidField('environment_id', 'must be an environment of this project.')
   if (chosen.deletingAt)
     throw new AppError(

@@ -9,6 +9,7 @@ import type { EnvironmentHead, Verb } from './head.ts'
 import { AwaitedNote } from './server-notes.tsx'
 import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
+import { PreviewNote } from './preview-note.tsx'
 import { ShareNote, sharePath } from './share-note.tsx'
 import type { Environment } from './store.ts'
 import { environmentPath, metricsPath, promotePath, settingsPath } from './paths.ts'
@@ -69,6 +70,7 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
         {!head.isDeleting && <Acts {...head} />}
       </PageHead>
       <AwaitedNote awaited={head.awaited} why={whyAwaited(environment)} />
+      {head.preview && <PreviewNote {...head} preview={head.preview} />}
       {head.freeze && <FreezeNote {...head.freeze} />}
       {head.share && <ShareNote shared={head.shared!} percent={head.share.percent} />}
       {head.planned && <PlannedNote planned={head.planned} environment={environment} />}

@@ -13,6 +13,7 @@ import { reachedAt } from './json.ts'
 import { getNextFreeze } from './freeze-store.ts'
 import { whyNoShare } from './share.ts'
 import { getPlanned } from './planned-store.ts'
+import { getPreview } from './preview-store.ts'
 import { getCurrent, getDeployment } from './store.ts'
 import type { Environment } from './store.ts'
 
@@ -43,6 +44,7 @@ export function headOf(
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    preview: getPreview(db, environment.id),
     awaited: listAwaited(db, environment.id),
     /** The live version, if it has a share of the requests. */
     shared: share ? current : null,

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { environments } from '../db/schema.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import { getPreview } from './preview-store.ts'
 
 /** As it will be; without an id when it is new. */
 type Wanted = {
@@ -32,11 +33,15 @@ export function refuseUnfitSource(
     if (!promoteAutomatically) return
     throw invalidField('promoteAutomatically', 'needs an environment to promote from.')
   }
+  if (id !== null && getPreview(tx, id))
+    throw invalidField('promoteFrom', 'can’t be set: its versions are those of a pull request.')
   const names = [name]
   for (let from: string | null = promoteFrom; from !== null;) {
     const source: Environment | undefined = getRow(tx, environments, eq(environments.id, from))
     if (source?.projectId !== projectId || source.deletingAt)
       throw invalidField('promoteFrom', 'must be an environment of this project.')
+    if (getPreview(tx, from))
+      throw invalidField('promoteFrom', 'can’t be a preview, which goes with its pull request.')
     names.unshift(source.name)
     if (source.id === id)
       throw invalidField('promoteFrom', `would be a circle: ${names.join(' → ')}.`)

@@ -100,7 +100,7 @@ const Whole = ({ head, domains, others, servers, isLast, draft }: Props) => {
           </ButtonLink>
         </SettingsSection>
       )}
-      {!project.deletingAt && <Danger environment={environment} isLast={isLast} />}
+      {!project.deletingAt && <Danger head={head} isLast={isLast} />}
     </div>
   )
 }
@@ -165,11 +165,15 @@ const SettingsOf = ({
 )
 
 /** A failed deletion can be repeated. */
-const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast'>) => (
+const Danger = ({ head: { environment, preview }, isLast }: Pick<Props, 'head' | 'isLast'>) => (
   <SettingsSection
     id="danger"
     title="Delete environment"
-    about="Its containers, images and history are deleted. Its volumes stay where they are, and its backups on their targets."
+    about={
+      preview
+        ? 'Its containers, images, history and volumes are deleted, and the services that were created for it. The next push to the pull request creates it again.'
+        : 'Its containers, images and history are deleted. Its volumes stay where they are, and its backups on their targets.'
+    }
     danger
   >
     {isLast ? (
@@ -186,7 +190,9 @@ const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast
         method="DELETE"
         hx-target="#modal"
         question={{
-          text: `Delete the environment ${environment.name}? Its containers and its backup plan are removed; its volumes and backups stay.`,
+          text: preview
+            ? `Delete the preview ${environment.name}, with its volumes and fresh services?`
+            : `Delete the environment ${environment.name}? Its containers and its backup plan are removed; its volumes and backups stay.`,
           answer: 'Delete environment',
         }}
       >

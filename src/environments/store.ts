@@ -11,6 +11,7 @@ import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
+import { previewIds } from './preview-store.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
@@ -94,6 +95,12 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 /** Oldest first: the first one is the default for deployments. */
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
+
+/** The default for deployments, and what previews are copies of. */
+export function baseOf(db: Db, { id }: { id: string }) {
+  const apart = previewIds(db, id)
+  return listEnvironments(db, id).find((one) => one.deletingAt === null && !apart.has(one.id))
+}
 
 /** Of all projects of an owner, without what is being deleted; by project, oldest first. */
 export const listOwnEnvironments = (db: Db, ownerId: string) =>
@@ -193,10 +200,13 @@ const duplicates: Duplicates = {
   ],
 }
 
+/** Previews don't count: they are deleted with their pull requests. */
 export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
+  const apart = previewIds(db, projectId)
+  if (apart.has(id)) return false
   const { projectId: project, id: other, deletingAt } = environments
-  const others = and(eq(project, projectId), ne(other, id), isNull(deletingAt))
-  return countRows(db, environments, others) === 0
+  const isOther = notInArray(other, [...apart, id])
+  return countRows(db, environments, and(eq(project, projectId), isOther, isNull(deletingAt))) === 0
 }
 
 export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {

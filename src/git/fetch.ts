@@ -20,8 +20,8 @@ import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts
 
 type FetchTarget = {
   branch: string | null
-  /** Null for a branch or, if there is none of the name, a tag. */
-  refType?: RefType | null
+  /** Null for a branch or, if there is none of the name, a tag. With pull, `branch` is a whole ref. */
+  refType?: RefType | 'pull' | null
   commit: string | null
   /** Fetches earlier commits and all tags too. */
   history?: boolean
@@ -83,7 +83,7 @@ const allTags = 'refs/tags/*'
 
 type Source = FetchTarget & { tools: GitTools; remote: Remote; mirror: string }
 
-type Wanted = { branch: string; refType?: RefType | null | undefined; revision: string }
+type Wanted = { branch: string; refType?: FetchTarget['refType']; revision: string }
 
 async function fetchWanted(source: Source): Promise<Wanted> {
   if (source.commit) {
@@ -117,9 +117,13 @@ async function findHead(source: Source) {
 }
 
 /** The tip of a branch, or the commit of a tag if no branch has this name, or as `refType` says. */
-async function fetchNamed(source: Source, name: string): Promise<RefType> {
+async function fetchNamed(source: Source, name: string): Promise<RefType | 'pull'> {
   const { refType } = source
   const to = localRef(name)
+  if (refType === 'pull') {
+    await fetchRef(source, { from: name, to })
+    return 'pull'
+  }
   if (refType !== 'tag' && (await fetchIfThere(source, { from: branchRef(name), to })))
     return 'branch'
   const where = locationOf(source.remote)

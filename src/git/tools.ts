@@ -13,7 +13,7 @@ export type Snapshot = {
   url: string
   branch: string
   /** Null for a commit of which only a name was given. */
-  refType: RefType | null
+  refType: RefType | 'pull' | null
   commit: { hash: string; author: string; message: string }
   /** True when its history and all tags were fetched too. */
   hasHistory: boolean

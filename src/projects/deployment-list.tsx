@@ -91,7 +91,7 @@ export const deploymentTitle = (
 
 /** Of what its `branch` is the name. */
 export const refTitle = ({ refType }: Pick<Deployment, 'refType'>) =>
-  refType === 'tag' ? 'Tag' : 'Branch'
+  refType === 'pull' ? 'Pull request' : refType === 'tag' ? 'Tag' : 'Branch'
 
 /** The first line of the commit message or, until it is known, the branch; or the image that it pulls. */
 export function commitTitle({

@@ -72,6 +72,7 @@ const tabs = {
   overview: { title: 'Overview', path: '', doc: 'first-app' },
   deployments: { title: 'Deployments', path: '/deployments', doc: 'deployments' },
   environments: { title: 'Environments', path: '/envs', doc: 'apps#environments' },
+  previews: { title: 'Previews', path: '/previews', doc: 'previews' },
   webhooks: { title: 'Webhooks', path: '/deliveries', doc: 'git#webhooks' },
   settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }

@@ -3,6 +3,7 @@ import type { Git } from '../git/git.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { deleteSome, removeLogsOf } from '../logs/store.ts'
 import { removeShared } from '../runtime/images/remove.ts'
 import { removeAlone, removeFromEngine, removeNetworksOf } from '../runtime/remove.ts'
@@ -21,7 +22,8 @@ import type { Project } from './store.ts'
 import { registerWebhook, removeWebhook } from './webhook.ts'
 import type { WebhookDeps } from './webhook.ts'
 
-export type RemovalDeps = WebhookDeps & RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs }
+export type RemovalDeps = WebhookDeps &
+  RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs; scheduler: Pick<Scheduler, 'wake'> }
 
 /**
  * Deletes a project and everything that Davit created for it; named volumes only if requested. The caller has
@@ -49,6 +51,7 @@ export const removeProject = (
     await removeShared(deps, project.id, () => false)
     await removeLogs(deps, { projectId: project.id })
     deleteProject(deps.db, project.id)
+    deps.scheduler.wake() // its previews had services of their own
     void deps.edge.sync()
     return removed
   })

@@ -1,13 +1,19 @@
 import type { Db } from '../db/index.ts'
+import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
+import type { Pull } from '../previews/pull.ts'
+import { deployPull } from './deploy-pull.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Deployed } from './deploy-push.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
+import { plain } from './push.ts'
 import type { Push } from './push.ts'
 import { countReports, forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Delivery, Receiver } from './store.ts'
 
 export type Content =
-  { push: Push } | { push: null; decision: 'refused' | 'ignored'; reason: string }
+  | { push: Push; pull?: undefined }
+  | { push: null; pull: Pull }
+  | { push: null; pull?: undefined; decision: 'refused' | 'ignored'; reason: string }
 
 export type Arrival = {
   provider: ProviderName
@@ -18,6 +24,8 @@ export type Arrival = {
   now: number
   /** Ids of environments whose watched paths aren't in the push. */
   untouched: ReadonlySet<string>
+  /** Of the services that previews of pull requests get, too. */
+  definitions: Definitions
 } & Content
 
 /** In characters. Paths are stored for a replay; a push with more counts as touching every path. */
@@ -28,12 +36,13 @@ const maxPaths = 20_000
  * are stored before the response. The secret of the project `signer` signed it, if one did.
  */
 export function deliver(
-  db: Db,
+  deps: MakePreviewDeps,
   { signer, ...receiver }: Receiver & { signer: string | null },
   arrival: Arrival,
 ): Omit<Deployed, 'isFull'> {
+  const { db } = deps
   const { project } = receiver
-  const { provider, signatureOk, now, push, untouched } = arrival
+  const { provider, signatureOk, now, push, pull, untouched } = arrival
   const signedBy = signer === project.id ? null : signer
   const kept = insertDelivery(db, {
     projectId: project.id,
@@ -42,16 +51,29 @@ export function deliver(
     event: plain(arrival.event, 100),
     ...{ signatureOk, signedBy },
     createdAt: new Date(now),
-    ...(push ? factsOf(push) : { decision: arrival.decision, reason: arrival.reason }),
+    ...(push
+      ? factsOf(push)
+      : pull
+        ? factsOfPull(pull)
+        : { decision: arrival.decision, reason: arrival.reason }),
   })
   if (!kept) return { queued: [], reason: 'This delivery was received before.' }
   forgetOldDeliveries(db, { projectId: project.id, signatureOk, now })
-  if (!push) return { queued: [], reason: arrival.reason }
+  if (!push && !pull) return { queued: [], reason: arrival.reason }
 
   if (isRepeated(db, kept, { now })) {
     const reason = 'This push was received before, through another webhook of the repository.'
     updateDelivery(db, kept.id, { decision: 'ignored', reason })
     return { queued: [], reason }
+  }
+  if (pull) {
+    const { definitions } = arrival
+    const triggeredBy = pull.sender || provider
+    const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
+    const { decision, reason, queued } = outcome
+    const deploymentIds = queued.map(({ deployment }) => deployment.id)
+    updateDelivery(db, kept.id, { decision, reason, deploymentIds })
+    return outcome
   }
   const triggeredBy = plain(push.pusher ?? '', 100) || provider
   const deployed = deployPush(db, receiver, { push, untouched, triggeredBy })
@@ -83,6 +105,13 @@ const factsOf = (push: Push) => ({
   push: abridged(push),
 })
 
+const factsOfPull = (pull: Pull) => ({
+  ref: pull.ref,
+  commitHash: pull.commit,
+  commitMessage: pull.title,
+  push: { pull },
+})
+
 const abridged = ({ message, paths, ...push }: Push): Push => ({
   ...push,
   message: message && message.slice(0, 2000),
@@ -90,11 +119,3 @@ const abridged = ({ message, paths, ...push }: Push): Push => ({
   pusher: push.pusher && push.pusher.slice(0, 100),
   paths: paths && paths.join('').length <= maxPaths ? paths : null,
 })
-
-/** Makes untrusted text one line that can be stored and shown. */
-export const plain = (text: string, max: number) =>
-  text
-    .slice(0, max)
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .trim()

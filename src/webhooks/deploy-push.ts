@@ -2,6 +2,7 @@ import type { Db } from '../db/index.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import type { Queued } from '../deployments/waiting-store.ts'
 import { follows } from '../environments/followed.ts'
+import { previewIds } from '../environments/preview-store.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { refuseBranch } from '../git/ref-names.ts'
@@ -37,7 +38,9 @@ export function deployPush(
   const { push } = pushed
   const queued: Queued[] = []
   const left: Environment[] = []
-  const { environments, reason } = decide(receiver, listEnvironments(db, project.id), pushed)
+  const apart = previewIds(db, project.id) // the events of their pull requests deploy those
+  const others = listEnvironments(db, project.id).filter(({ id }) => !apart.has(id))
+  const { environments, reason } = decide(receiver, others, pushed)
   for (const environment of environments) {
     if (!mayWait(db, { project, environment })) {
       left.push(environment)

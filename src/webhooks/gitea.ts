@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { form } from './provider.ts'
 import type { Provider } from './provider.ts'
+import { pullRequest } from './pull.ts'
 import { pushReader } from './push.ts'
 import { isSignedInHex } from './signature.ts'
 
@@ -30,6 +31,7 @@ export const gitea: Provider = {
     fullName: 'full_name',
     addresses: ['clone_url', 'ssh_url', 'html_url'],
   },
+  pulls: { events: ['pull_request', 'pull_request_sync'], ...pullRequest },
   ...pushReader(fields, (push) => {
     const pusher = push.pusher ?? push.sender
     return {

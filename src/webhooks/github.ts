@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { form } from './provider.ts'
 import type { Provider } from './provider.ts'
+import { pullRequest } from './pull.ts'
 import { pushReader } from './push.ts'
 import { isSignedInHex } from './signature.ts'
 
@@ -31,6 +32,7 @@ export const github: Provider = {
     fullName: 'full_name',
     addresses: ['clone_url', 'ssh_url', 'html_url'],
   },
+  pulls: { events: ['pull_request'], ...pullRequest },
   ...pushReader(fields, ({ forced, repository, pusher, sender, commits }) => ({
     defaultBranch: repository.default_branch,
     pusher: pusher?.name ?? sender?.login,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sameSecret } from '../platform/secrets.ts'
 import type { Provider, Received } from './provider.ts'
+import { mergeRequest } from './pull.ts'
 import { pushReader } from './push.ts'
 import { isSigned } from './signature.ts'
 
@@ -39,6 +40,7 @@ export const gitlab: Provider = {
     fullName: 'path_with_namespace',
     addresses: ['git_http_url', 'git_ssh_url', 'web_url'],
   },
+  pulls: { events: ['Merge Request Hook'], ...mergeRequest },
   ...pushReader(fields, (push) => ({
     defaultBranch: push.project.default_branch,
     pusher: push.user_username ?? push.user_name,

@@ -53,12 +53,13 @@ export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
         ...{ project, delivery, triggeredBy: userOf(c).email },
         signal: c.req.raw.signal,
       })
+      const [first] = deployments
       audit(c, 'delivery.replayed', {
         object: { kind: 'delivery', id: delivery.id, name: project.name },
       })
       return moveOn(c, {
-        to: deploymentPath(deployments[0]!),
-        said: `Deployment #${deployments[0]!.number} queued.`,
+        to: first ? deploymentPath(first) : `/projects/${project.id}/deliveries`,
+        said: first ? `Deployment #${first.number} queued.` : 'Delivery replayed.',
         created: true,
         json: () => ({ deployments: deployments.map(deploymentJson) }),
       })
@@ -256,6 +257,7 @@ const Row = ({ delivery, siblings, deployments, isReplayable }: RowProps) => (
 const looks: Record<NonNullable<Delivery['decision']>, Look> = {
   deployed: { word: 'Deployed', tone: 'good', icon: 'check' },
   ignored: { word: 'Ignored', tone: 'quiet', icon: 'minus' },
+  accepted: { word: 'Accepted', tone: 'good', icon: 'check' },
   refused: { word: 'Refused', tone: 'bad', icon: 'x' },
   failed: { word: 'Failed', tone: 'bad', icon: 'x' },
 }

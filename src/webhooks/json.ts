@@ -25,7 +25,7 @@ export const delivery = componentOf('Delivery', () => ({
   signatureOk: z.boolean(),
   /** Your other project of the repository whose secret signed it; null for this one's. */
   signedBy: id.nullable(),
-  decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
+  decision: z.enum(['refused', 'ignored', 'accepted', 'deployed', 'failed']).nullable(),
   reason: z.string().nullable(),
   deploymentIds: z.array(id),
   canReplay: z.boolean(),

@@ -4,6 +4,7 @@ import { AppError } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import type { Provider } from './provider.ts'
+import type { Pull } from '../previews/pull.ts'
 import type { Push } from './push.ts'
 import { namesIn } from './repository-names.ts'
 import type { RepositoryNames } from './repository-names.ts'
@@ -23,6 +24,8 @@ export type Payload = {
   names: RepositoryNames | null
   /** Null when the body describes no push. Expensive: only call it for signed bodies. */
   readPush: () => Promise<Push | null>
+  /** The same for an event of a pull request; a sentence for one that changes nothing. */
+  readPull: () => Promise<Pull | string | null>
   /** The commit whose checks the body is about; null when it names none. */
   readCommit: () => string | null
 }
@@ -41,8 +44,8 @@ const commitOfChecks = z.union([
 ])
 
 export async function readPayload(provider: Provider, json: Buffer): Promise<Payload> {
-  const { name, members, repository: keys } = provider
-  const found = await membersIn(json, [...members, ...checkMembers])
+  const { name, members, pulls, repository: keys } = provider
+  const found = await membersIn(json, [...members, ...pulls.members, ...checkMembers])
   if (found === null) throw notAnEvent('The body isn’t a JSON object.')
   const repository = found.get(keys.member) ?? ''
   const isReadable = repository !== '' && repository.length <= maxRepository
@@ -57,15 +60,20 @@ export async function readPayload(provider: Provider, json: Buffer): Promise<Pay
       return null
     },
     names: isReadable ? namesIn(parseJson(repository), keys) : null,
-    readPush() {
-      const own = [...found].filter(([member]) => members.includes(member))
-      const args: [typeof name, string] = [name, textOf(own)]
-      if (args[1].length <= maxHere) return Promise.resolve(readPush(...args))
-      return parse<typeof readPush>('readPush', args, {
-        owner: 'webhooks',
-        tooLong: () => unreadable,
-      })
+    async readPush() {
+      const text = textWith(members)
+      if (text.length <= maxHere) return readPush(name, text)
+      return parse<typeof readPush>('readPush', [name, text], elsewhere)
     },
+    async readPull() {
+      const text = textWith(pulls.members)
+      if (text.length <= maxHere) return readPull(name, text)
+      return parse<typeof readPull>('readPull', [name, text], elsewhere)
+    },
+  }
+
+  function textWith(wanted: string[]) {
+    return textOf([...found!].filter(([member]) => wanted.includes(member)))
   }
 }
 
@@ -73,6 +81,8 @@ export async function readPayload(provider: Provider, json: Buffer): Promise<Pay
 export const notAnEvent = (message: string) => new AppError('bad_request', message)
 
 const unreadable = notAnEvent('The body took too long to read.')
+
+const elsewhere = { owner: 'webhooks', tooLong: () => unreadable }
 
 const textOf = (members: Iterable<[name: string, value: string]>) =>
   `{${Array.from(members, ([name, value]) => `"${name}":${value}`).join(',')}}`
@@ -88,6 +98,10 @@ export function readPush(provider: ProviderName, text: string): Push | null {
   if (Array.isArray(payload.commits) && payload.commits.length > maxCommits) delete payload.commits
   return providers[provider].readPush(payload)
 }
+
+/** Null when the object describes no pull request. Call it through `parse` for a long text. */
+export const readPull = (provider: ProviderName, text: string): Pull | string | null =>
+  providers[provider].pulls.read(parseJson(text))
 
 function parseJson(text: string): object {
   try {

@@ -1,4 +1,5 @@
 import type { ProviderName } from '../git/providers/registry.ts'
+import type { PullReader } from './pull.ts'
 import type { Push } from './push.ts'
 
 /** An untrusted delivery. */
@@ -31,4 +32,5 @@ export type Provider = {
   repository: { member: string; fullName: string; addresses: string[] }
   members: string[]
   readPush: (payload: object) => Push | null
+  pulls: PullReader & { events: string[] }
 }

@@ -127,3 +127,11 @@ function skipOf(message: string): string | null {
   const [mark] = skipMark.exec(message) ?? []
   return mark === undefined ? null : `The commit message contains ${mark.trim()}.`
 }
+
+/** Makes untrusted text one line that can be stored and shown. */
+export const plain = (text: string, max: number) =>
+  text
+    .slice(0, max)
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()

@@ -1,4 +1,4 @@
-import type { Db, LogDb } from '../db/index.ts'
+import type { LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
@@ -7,8 +7,10 @@ import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
+import { readDefinitions } from '../previews/make.ts'
+import type { MakePreviewDeps } from '../previews/make.ts'
+import type { Pull } from '../previews/pull.ts'
 import { randomToken } from '../platform/secrets.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
 import { findReceivers, repositoryAddressOf } from './repository-names.ts'
@@ -21,11 +23,9 @@ import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-export type ReceiveDeps = {
-  db: Db
+export type ReceiveDeps = MakePreviewDeps & {
   logDb: LogDb
   logs: Logs
-  secrets: Secrets
   checks: CheckWatch
 }
 
@@ -76,9 +76,13 @@ export async function receive(
       : []
   })
   const untouched = await untouchedBy(content.push, watching)
-  const arrival = { ...about, signatureOk: true, untouched, ...content }
+  const projects = content.pull ? watching.map(({ project }) => project) : []
+  const definitions = await readDefinitions(deps, projects)
+  const arrival = { ...about, signatureOk: true, untouched, definitions, ...content }
   const outcomes = deliverAll(deps, reached, arrival, signed)
-  if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
+  if (content.pull)
+    deps.scheduler.wake() // previews may end at other times
+  else if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
   return {
     deployments: outcomes.flatMap(({ queued }) => queued.map(({ deployment }) => deployment)),
     reason: [...new Set(outcomes.map(({ reason }) => reason))].join(' '),
@@ -164,7 +168,7 @@ function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival, signed:
       named.flatMap((one) => {
         const receiver = getReceiver(deps.db, one.id)
         if (!receiver) return [] // the project was deleted meanwhile
-        return deliver(deps.db, { ...receiver, signer: signerOf(one) ?? null }, arrival)
+        return deliver(deps, { ...receiver, signer: signerOf(one) ?? null }, arrival)
       }),
     { behavior: 'immediate' },
   )
@@ -172,9 +176,10 @@ function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival, signed:
   return outcomes
 }
 
-const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> } = {
+const unsigned: Content & Pick<Arrival, 'signatureOk' | 'untouched' | 'definitions'> = {
   signatureOk: false,
   untouched: new Set(),
+  definitions: new Map(),
   push: null,
   decision: 'refused',
   reason: 'Its signature is missing, or wasn’t made with the secret of this project.',
@@ -199,10 +204,18 @@ async function contentOf(
   { event, payload }: { event: string; payload: Payload },
 ): Promise<Content> {
   if (event === 'ping') return ignored('The webhook is set up.')
+  if (provider.pulls.events.includes(event)) return contentOfPull(await payload.readPull())
   if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} isn’t a push.`)
   const push = await payload.readPush()
   if (push) return { push }
   const reason = 'The body isn’t the push that its header declares.'
+  return { push: null, decision: 'refused', reason }
+}
+
+function contentOfPull(pull: Pull | string | null): Content {
+  if (typeof pull === 'string') return ignored(pull)
+  if (pull) return { push: null, pull }
+  const reason = 'The body isn’t the pull request that its header declares.'
   return { push: null, decision: 'refused', reason }
 }
 

@@ -5,8 +5,12 @@ import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
+import { readDefinitions } from '../previews/make.ts'
+import type { MakePreviewDeps } from '../previews/make.ts'
+import type { Pull } from '../previews/pull.ts'
 import type { Project } from '../projects/store.ts'
 import { followedTag } from '../registries/tag-pattern.ts'
+import { deployPull } from './deploy-pull.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { decisionOf } from './registry-hook.ts'
@@ -16,14 +20,15 @@ import { untouchedBy } from './watch-paths.ts'
 
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
-export type ReplayDeps = TriggerDeps & { images: ImageWatch; checks: CheckWatch }
+export type ReplayDeps = TriggerDeps & MakePreviewDeps & { images: ImageWatch; checks: CheckWatch }
 type Replay = { project: Project; delivery: Delivery; triggeredBy: string; signal: AbortSignal }
 
-/** Uses the project's current settings. */
+/** Uses the project's current settings. The event of a pull request may have another effect than a deployment. */
 export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deployment[]> {
   const { project, delivery, triggeredBy } = asked
   if (!canReplay(delivery)) throw nothing(delivery.reason)
   if (typeof delivery.push!.tag === 'string') return replayImage(deps, asked, delivery.push!.tag)
+  if (delivery.push!.pull) return replayPull(deps, asked, delivery.push!.pull as Pull)
   const push = delivery.push as Push // only `deliver` writes it
   const environments = listEnvironments(deps.db, project.id)
   const untouched = await untouchedBy(push, [{ project, environments }])
@@ -47,6 +52,31 @@ export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deploymen
   for (const one of queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   deps.checks.wake()
+  return queued.map(({ deployment }) => deployment)
+}
+
+async function replayPull(
+  deps: ReplayDeps,
+  { project, delivery, triggeredBy }: Replay,
+  pull: Pull,
+) {
+  const definitions = await readDefinitions(deps, [project])
+  const queued = deps.db.transaction(
+    () => {
+      const receiver = { project, isOwnerDisabled: false }
+      const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
+      if (outcome.decision === 'ignored') throw nothing(outcome.reason)
+      const made = outcome.queued.map(({ deployment }) => deployment.id)
+      const { decision, reason } = outcome
+      const deploymentIds = [...delivery.deploymentIds, ...made]
+      updateDelivery(deps.db, delivery.id, { decision, reason, deploymentIds })
+      return outcome.queued
+    },
+    { behavior: 'immediate' },
+  )
+  for (const one of queued) publishSuperseded(deps, one)
+  deps.jobs.wake()
+  deps.scheduler.wake()
   return queued.map(({ deployment }) => deployment)
 }
 

@@ -68,6 +68,20 @@ export const countReports = (
       .map(({ signer, reports }) => [signer, reports]),
   )
 
+/** The last that was said of whether the pull request of this ref is open. */
+export function wasClosed(db: Db, { projectId, ref }: { projectId: string; ref: string }) {
+  const action = sql<string>`${deliveries.push} ->> '$.pull.action'`
+  const isOf = and(eq(deliveries.projectId, projectId), eq(deliveries.ref, ref))
+  const [last] = db
+    .select({ action })
+    .from(deliveries)
+    .where(and(isOf, eq(deliveries.signatureOk, true), inArray(action, ['closed', 'reopened'])))
+    .orderBy(desc(deliveries.id))
+    .limit(1)
+    .all()
+  return last?.action === 'closed'
+}
+
 export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValues>) =>
   db.update(deliveries).set(values).where(eq(deliveries.id, id)).returning().get()
 

@@ -134,8 +134,10 @@ export async function buildContext(
         [portsLabel]: target === null ? prepared.ports.join(',') : '', // of the last stage
       },
       buildArgs: prepared.buildArgs,
-      // It can't be guessed, so the cache mounts of an owner's builds are private.
-      cacheNamespace: run.secrets.sign(`build cache of ${ownerId}`),
+      // It can't be guessed, so the cache mounts of an owner's builds are private. Those of a fork are its own.
+      cacheNamespace: run.secrets.sign(
+        `build cache of ${deployment.refType === 'pull' ? deployment.environmentId : ownerId}`,
+      ),
       noCache: deployment.noCache,
       network: project.buildNetwork,
       builder: config.builder,

@@ -41,10 +41,10 @@ export const gitHubLike = {
   status: { context: 'context', failure: 'failure' },
 } satisfies Partial<Dialect>
 
-/** Creates a webhook for pushes and checks; `kind` and `config` add what differs between providers. */
-export const newHook = (kind: object, config: object, checks: string[]) => ({
+/** Creates a webhook for pushes, pull requests and checks; `kind`, `config` and `others` are what differs. */
+export const newHook = (kind: object, config: object, others: string[]) => ({
   ...kind,
   active: true,
-  events: ['push', ...checks],
+  events: ['push', 'pull_request', ...others],
   config: { content_type: 'json', ...config },
 })

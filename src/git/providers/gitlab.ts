@@ -42,6 +42,7 @@ export const gitlab = restProvider({
   newHook: ({ url, secret }) => ({
     ...{ url, token: secret, enable_ssl_verification: true },
     ...{ push_events: true, tag_push_events: true, pipeline_events: true },
+    merge_requests_events: true,
   }),
   status: { context: 'name', failure: 'failed' },
 

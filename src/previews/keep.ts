@@ -1,0 +1,65 @@
+import type { LogDb } from '../db/index.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import {
+  endExpired,
+  firstExpiry,
+  listEndedPreviews,
+  listLeftServices,
+} from '../environments/preview-store.ts'
+import { removeEnvironment } from '../environments/remove.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import { removeService } from '../services/remove.ts'
+import type { RemovalDeps } from '../services/remove.ts'
+import { updateService } from '../services/store.ts'
+
+type Deps = RemovalDeps &
+  Parameters<typeof removeEnvironment>[0] & { logDb: LogDb; scheduler: Scheduler }
+
+/** Milliseconds until a removal that failed is tried again. */
+const retryDelay = 60_000
+
+/** Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. */
+export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
+  /** When they are tried again, by id. */
+  const failed = new Map<string, number>()
+  const isDue = (now: number) => (id: string) => (failed.get(id) ?? 0) <= now
+  return deps.scheduler.keep(
+    {
+      next(now) {
+        if (listEnded(deps).some(isDue(now))) return now
+        const times = [firstExpiry(deps.db) ?? Infinity, ...failed.values()]
+        const first = Math.min(...times)
+        return first === Infinity ? null : first
+      },
+      async run(now) {
+        endExpired(deps.db, new Date(now))
+        for (const id of listEnded(deps).filter(isDue(now))) {
+          failed.delete(id)
+          if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
+        }
+      },
+      failed: 'previews were not deleted',
+    },
+    { signal },
+  )
+}
+
+const listEnded = ({ db }: Deps) => [
+  ...listEndedPreviews(db).map(({ id }) => id),
+  ...listLeftServices(db).map(({ id }) => id),
+]
+
+/** False if that failed for another reason than an engine that is away. */
+async function removeEnded(deps: Deps, id: string, { signal }: { signal: AbortSignal }) {
+  const options = { signal, failed: 'a preview was not deleted', fields: { id } }
+  const removed = await retryWhileEngineDown(deps.docker, options, async () => {
+    const environment = listEndedPreviews(deps.db).find((one) => one.id === id)
+    if (environment) return removeEnvironment(deps, environment)
+    const left = listLeftServices(deps.db).find((one) => one.id === id)
+    if (!left) return []
+    const deletingAt = left.deletingAt ?? new Date()
+    const service = updateService(deps.db, id, { deletingAt, deletingVolumes: true })
+    return removeService(deps, { service, volumes: true })
+  })
+  return removed !== null
+}

@@ -1,0 +1,16 @@
+/** What happened to a pull request. A merge closes it. */
+export type Pull = {
+  action: 'opened' | 'reopened' | 'pushed' | 'closed'
+  number: number
+  title: string
+  /** Its page at the provider. */
+  url: string
+  /** The branch that it merges, of its own repository. */
+  branch: string
+  /** By which the project's repository has it, also from a fork. */
+  ref: string
+  commit: string
+  /** It is from another repository, or from one that was deleted. */
+  isFork: boolean
+  sender: string | null
+}

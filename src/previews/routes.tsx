@@ -1,0 +1,107 @@
+import type { Context } from 'hono'
+import { z } from 'zod'
+import { auditor } from '../audit/record.ts'
+import { deploymentJson } from '../deployments/json.ts'
+import { commitHash } from '../deployments/trigger-forms.ts'
+import type { TriggerDeps } from '../deployments/trigger.ts'
+import { publishSuperseded } from '../deployments/waiting-store.ts'
+import { listPreviews } from '../environments/preview-store.ts'
+import { findLiveEnvironment } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { aboutProject, ownKey, ownProject } from '../projects/own-project.ts'
+import {
+  findLiveProject,
+  findProject,
+  listSiblings,
+  listTargets,
+  updateProject,
+} from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { registerWebhook } from '../projects/webhook.ts'
+import type { WebhookDeps } from '../projects/webhook.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { approve } from './approve.ts'
+import { PreviewsPage, SettingsOfPreviews } from './page.tsx'
+import { changedSettings, previewForm, previewSettings } from './settings.ts'
+
+const approveForm = z.object({ commit: commitHash })
+
+/** How pull requests get environments, and what of forks may be deployed. */
+export const previewRoutes = (deps: TriggerDeps & WebhookDeps) => {
+  const { db } = deps
+  const audit = auditor(db)
+  const own = ownProject(deps)
+
+  return factory
+    .createApp()
+    .get('/projects/:id/previews', (c) => show(c, { ...settings(c, emptyDraft), live: {} }))
+    .put('/projects/:id/previews', own, input(previewForm, settings), async (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const previews = changedSettings(db, project, c.var.input)
+      if (previews.enabled && !previewSettings(project).enabled)
+        await askForPulls(project, c.req.raw.signal)
+      updateProject(db, project.id, { previews })
+      audit(c, 'previews.changed', aboutProject(project))
+      const to = `/projects/${project.id}/previews`
+      return showSaved(c, { to, said: 'Preview settings saved.', ...settings(c, emptyDraft) })
+    })
+    .post('/projects/:id/envs/:envId/approve', own, input(approveForm), (c) => {
+      const { commit } = c.var.input
+      const queued = db.transaction(
+        () => {
+          const project = findLiveProject(db, ownKey(c))
+          const key = { id: c.req.param('envId'), projectId: project.id }
+          const environment = findLiveEnvironment(db, key)
+          const trigger = c.var.token ? ('api' as const) : ('manual' as const)
+          const by = { trigger, triggeredBy: userOf(c).email }
+          const queued = approve(db, { project, environment, commit, by })
+          audit(c, 'preview.approved', {
+            ...aboutPreview(project, environment),
+            details: { commit },
+          })
+          return queued
+        },
+        { behavior: 'immediate' },
+      )
+      publishSuperseded(deps, queued)
+      deps.jobs.wake()
+      const { deployment } = queued
+      return moveOn(c, {
+        to: deploymentPath(deployment),
+        created: true,
+        said: `Deployment #${deployment.number} queued.`,
+        json: () => deploymentJson(deployment),
+      })
+    })
+
+  /** A webhook that was registered before previews existed doesn’t report pull requests. */
+  async function askForPulls(project: Project, signal: AbortSignal) {
+    const holder = [project, ...listSiblings(db, project)].find(({ webhookId }) => webhookId)
+    if (holder) await registerWebhook(deps, { project: holder, signal })
+  }
+
+  function settings(c: Context, draft: Draft) {
+    const project = findProject(db, ownKey(c))
+    return {
+      title: `${project.name}: previews`,
+      page: () => (
+        <PreviewsPage
+          {...{ project, draft, environments: listTargets(db, project.id) }}
+          previews={listPreviews(db, project.id)}
+        />
+      ),
+      partial: () => <SettingsOfPreviews {...{ project, draft }} />,
+      json: () => previewSettings(project),
+    }
+  }
+}
+
+const aboutPreview = ({ name: project }: Project, { id, name }: Environment) => ({
+  object: { kind: 'environment', id, name: `${project} ${name}` } as const,
+})

@@ -1,0 +1,25 @@
+import { applyPull } from '../previews/life.ts'
+import type { Outcome } from '../previews/life.ts'
+import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
+import type { Pull } from '../previews/pull.ts'
+import { wasClosed } from './store.ts'
+import type { Receiver } from './store.ts'
+
+type Delivered = { pull: Pull; definitions: Definitions; triggeredBy: string }
+
+/**
+ * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so one that was closed
+ * comes back only when it was reopened.
+ */
+export function deployPull(
+  deps: MakePreviewDeps,
+  { project, isOwnerDisabled }: Receiver,
+  delivered: Delivered,
+): Outcome {
+  const { pull } = delivered
+  if (pull.action !== 'closed' && wasClosed(deps.db, { projectId: project.id, ref: pull.ref })) {
+    const reason = `Pull request #${pull.number} was closed. Reopen it to deploy it.`
+    return { decision: 'ignored', queued: [], reason }
+  }
+  return applyPull(deps, { project, isOwnerDisabled, ...delivered })
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'bun:test'
+import { day, hash, setUp } from './pulls.ts'
+
+test('a pull request that is opened gets an environment, where exactly its head is deployed', async () => {
+  const s = await setUp()
+  const { status, json } = await s.tell({ head: hash(1) })
+  expect(status).toBe(202)
+  const made = await s.find()
+  expect(made).toMatchObject({
+    name: 'pr-7',
+    branch: 'add-page',
+    preview: {
+      number: 7,
+      title: 'Add a page',
+      url: 'https://git.example.com/gordon/hello-world/pull/7',
+      commit: hash(1),
+      fork: false,
+    },
+  })
+  expect(Date.parse(made.preview.expiresAt)).toBe(s.clock.now() + 7 * day)
+  expect(json.deployments).toMatchObject([
+    { environmentId: made.id, trigger: 'webhook', triggeredBy: 'gordon', branch: 'add-page' },
+  ])
+  expect(s.commits()).toEqual([hash(1)])
+  expect(s.reasons()).toEqual([['deployed', 'Deployed to pr-7.']])
+  expect((await s.find(s.base.name)).preview).toBeNull()
+})
+
+test('each push deploys it again, once, and moves the day of its end', async () => {
+  const s = await setUp({ idleDays: 2 })
+  await s.tell()
+  await s.clock.pass(day)
+  await s.tell({ action: 'synchronize', head: hash(2), title: 'Add two pages' })
+  const { preview } = await s.find()
+  expect(preview).toMatchObject({ title: 'Add two pages', commit: hash(2) })
+  expect(Date.parse(preview.expiresAt)).toBe(s.clock.now() + 2 * day)
+  for (let again = 0; again < 10; again++) await s.tell({ action: 'synchronize', head: hash(2) })
+  expect(s.commits()).toEqual([hash(1), hash(2)])
+})
+
+test('a push to its branch deploys it only by the event of the pull request', async () => {
+  const s = await setUp()
+  await s.tell()
+  const made = await s.find()
+  await s.ada.put(`${s.path}/envs/${made.id}`, { autoDeploy: true })
+  const { json } = await s.push({ ref: 'refs/heads/add-page' })
+  expect(json.deployments).toEqual([])
+  expect(s.commits()).toEqual([hash(1)])
+})
+
+test('it is a copy of the settings and the listed variables of the first environment, not of its addresses', async () => {
+  const s = await setUp()
+  const copied = { port: 8080, memoryMb: 300, healthPath: '/ok', volumes: ['data:/data'] }
+  await s.ada.put(`${s.path}/envs/${s.base.id}`, { ...copied, domains: ['app.example.com'] })
+  const variables = `/envs/${s.base.id}/variables`
+  await s.ada.post(variables, { key: 'LEVEL', value: 'debug' })
+  await s.ada.post(variables, { key: 'TOKEN', value: 'a secret of the base', secret: true })
+  await s.ada.post(variables, { key: 'STRIPE', value: 'live', secret: true })
+  expect((await s.change({ variables: ['LEVEL', 'TOKEN'] })).status).toBe(200)
+  await s.tell()
+  const made = await s.find()
+  expect(made).toMatchObject({ ...copied, domains: [], autoDeploy: false, promoteFrom: null })
+  expect(made.hostPort).not.toBe(s.base.hostPort)
+  expect(s.openVariables(made.id)).toEqual([
+    { key: 'LEVEL', value: 'debug', secret: false, buildTime: false },
+    { key: 'TOKEN', value: 'a secret of the base', secret: true, buildTime: false },
+  ])
+})
+
+describe('it is deleted', () => {
+  test('when the pull request is closed, also while previews are off', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.change({ enabled: false })
+    const { status, json } = await s.tell({ action: 'closed' })
+    expect([status, json.deployments]).toEqual([200, []])
+    expect(await s.find()).toMatchObject({ deleting: true })
+    expect(s.reasons().at(-1)).toEqual(['accepted', 'pr-7 is being deleted.'])
+    s.keep()
+    await s.gone()
+    expect(await s.environments()).toMatchObject([{ id: s.base.id, deleting: false }])
+  })
+
+  test('days after the last push, if nothing says that it was closed', async () => {
+    const s = await setUp({ idleDays: 1 })
+    await s.tell()
+    s.keep()
+    await s.clock.pass(day - 1000)
+    expect(await s.find()).toMatchObject({ deleting: false })
+    await s.clock.pass(1000)
+    await s.gone()
+  })
+
+  test('by hand like any other, and it is never the last environment', async () => {
+    const s = await setUp()
+    await s.tell()
+    const made = await s.find()
+    expect((await s.ada.delete(`${s.path}/envs/${s.base.id}`)).status).toBe(409)
+    expect((await s.ada.delete(`${s.path}/envs/${made.id}`)).status).toBe(200)
+    expect(await s.find()).toBeUndefined()
+  })
+
+  test('with its volumes, and with nothing of the others', async () => {
+    const s = await setUp()
+    await s.ada.put(`${s.path}/envs/${s.base.id}`, { volumes: ['data:/data'] })
+    await s.tell()
+    const made = await s.find()
+    for (const { id } of [s.base, made])
+      await s.t.docker.createVolume({
+        name: `davit-${id}-data`,
+        labels: s.labels({ environmentId: id }),
+      })
+    await s.tell({ action: 'closed' })
+    s.keep()
+    await s.gone()
+    const left = await s.t.docker.listVolumes({ labels: [] })
+    expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
+  })
+
+  test('and comes back when it is reopened', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    expect((await s.tell({ action: 'reopened' })).json.deployments).toEqual([])
+    expect(s.reasons().at(-1)![0]).toBe('ignored') // it is still being deleted
+    s.keep()
+    await s.gone()
+    expect((await s.tell({ action: 'reopened' })).status).toBe(202)
+    expect(await s.find()).toMatchObject({ deleting: false })
+  })
+})
+
+describe('no preview is made', () => {
+  test('beyond the maximum, whatever comes at once', async () => {
+    const s = await setUp({ max: 3 })
+    const numbers = Array.from({ length: 10 }, (_, at) => at + 1)
+    await Promise.all(numbers.map((number) => s.tell({ number, head: hash(number) })))
+    expect(await s.environments()).toBeArrayOfSize(4)
+    expect(s.reasons().filter(([decision]) => decision === 'ignored')).toBeArrayOfSize(7)
+  })
+
+  test('in place of an environment of that name', async () => {
+    const s = await setUp()
+    const { json } = await s.ada.post(`${s.path}/envs`, { name: 'pr-7' })
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    expect(s.reasons().map(([decision]) => decision)).toEqual(['ignored', 'ignored'])
+    expect(await s.find()).toMatchObject({ id: json.id, preview: null, deleting: false })
+  })
+
+  test('while they are off, which keeps those that are there', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.change({ enabled: false })
+    await s.tell({ number: 8 })
+    await s.tell({ action: 'synchronize', head: hash(2) })
+    expect(s.commits()).toEqual([hash(1)])
+    expect(await s.environments()).toBeArrayOfSize(2)
+  })
+
+  test('of a pull request that was closed, when its other events come late', async () => {
+    const s = await setUp()
+    await s.tell({ action: 'closed' })
+    await s.tell({ action: 'opened' })
+    await s.tell({ action: 'synchronize' })
+    expect(await s.environments()).toBeArrayOfSize(1)
+    expect(s.reasons().map(([decision]) => decision)).toEqual(['ignored', 'ignored', 'ignored'])
+  })
+
+  test('of a fork, unless its commits are to be approved', async () => {
+    const s = await setUp()
+    for (const from of [43, null]) await s.tell({ from })
+    expect(await s.environments()).toBeArrayOfSize(1)
+  })
+})
+
+test('it is neither the default for deployments nor a source of versions', async () => {
+  const s = await setUp()
+  await s.tell()
+  const made = await s.find()
+  const { json } = await s.ada.post(`${s.path}/deployments`)
+  expect(json.environmentId).toBe(s.base.id)
+  for (const [id, promoteFrom] of [
+    [s.base.id, made.id],
+    [made.id, s.base.id],
+  ])
+    expect((await s.ada.put(`${s.path}/envs/${id}`, { promoteFrom })).status).toBe(422)
+})
+
+test('what was delivered can be replayed', async () => {
+  const s = await setUp({ max: 1 })
+  await s.tell({ number: 8 })
+  await s.tell()
+  await s.change({ max: 2 })
+  const [delivery] = (await s.ada.get(`${s.path}/deliveries`)).json.items
+  const replay = () => s.ada.post(`${s.path}/deliveries/${delivery.id}/replay`)
+  expect(await replay()).toMatchObject({ status: 201, json: { deployments: [{}] } })
+  expect((await replay()).status).toBe(409) // it has that commit
+})
+
+test('an environment and its deployment are stored together, or neither', async () => {
+  const s = await setUp()
+  s.t.db.$client.run(
+    "CREATE TRIGGER broken BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'killed'); END",
+  )
+  expect((await s.tell()).status).toBe(500)
+  expect(await s.environments()).toBeArrayOfSize(1)
+  s.t.db.$client.run('DROP TRIGGER broken')
+  await s.tell()
+  expect(s.commits()).toEqual([hash(1)])
+})
