@@ -9,8 +9,8 @@ import type { Ids } from '../support/everything.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import type { Answer } from '../support/client.ts'
 import { token } from '../git/source.ts'
+import { hasText, shapesOf, toldOf, trimmed, typesOf } from './field-shapes.ts'
 import { injectionsOf } from './injections.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'davit-fields-'))
@@ -100,6 +100,11 @@ const forms: Record<string, Form> = {
     valid: () => ({ at: new Date(Date.now() + 3_600_000).toISOString() }),
   },
   'POST /projects/:id/envs/:envId/promote': { untold: ['note'], brief: true, valid: () => ({}) },
+  'PUT /projects/:id/previews': { valid: () => ({}) },
+  'POST /projects/:id/envs/:envId/approve': {
+    brief: true,
+    valid: () => ({ commit: 'c'.repeat(40) }),
+  },
   'POST /services/:template': {
     brief: true,
     valid: () => ({ name: unique() }),
@@ -261,39 +266,3 @@ test('no field of any form runs what it is given: it is refused, or kept as it i
   expect(existsSync(marker)).toBe(false)
   expect(existsSync(join(process.cwd(), 'marker'))).toBe(false)
 })
-
-/** The fields of a form, with what each takes; `any` where the schema does not say. */
-function typesOf(schema: Record<string, any>): Record<string, string> {
-  const { anyOf = [], allOf = [], oneOf = [] } = schema
-  const variants = [schema, ...anyOf, ...allOf, ...oneOf]
-  const properties = variants.flatMap(({ properties = {} }) => Object.entries<any>(properties))
-  return Object.fromEntries(
-    properties.map(([name, field]) => {
-      const kinds = [field, ...(field.anyOf ?? [])]
-      if (kinds.some((kind) => kind.enum)) return [name, 'choice']
-      return [
-        name,
-        kinds.flatMap(({ type }) => type).find((type) => type && type !== 'null') ?? 'any',
-      ]
-    }),
-  )
-}
-
-const hasText = (type: string) => ['string', 'array', 'object', 'any'].includes(type)
-
-function shapesOf(type: string, text: string): unknown[] {
-  const list = [[text], [`data:/${text}`]]
-  const pairs = [{ A: text }, { [text]: 'x' }]
-  if (type === 'array') return list
-  if (type === 'object') return pairs
-  return type === 'any' ? [text, ...list, ...pairs] : [text]
-}
-
-const trimmed = (value: unknown): unknown =>
-  typeof value === 'string' ? value.trim() : Array.isArray(value) ? value.map(trimmed) : value
-
-/** What the answer says of a field, wherever in it that stands. */
-function toldOf({ json }: Answer, field: string) {
-  const places = [json, json.variable, json.user, json.project]
-  return places.find((place) => place && field in place)?.[field]
-}

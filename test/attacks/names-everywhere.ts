@@ -14,6 +14,7 @@ const freeColumns: Record<string, string[]> = {
   audit_events: ['actor', 'object_name'],
   projects: ['name', 'branch', 'repository', 'repository_url'],
   environments: ['branch'],
+  previews: ['title'],
   variables: ['value'],
   deployments: [
     'triggered_by',

@@ -72,14 +72,18 @@ export const aPull = ({
 })
 
 /** A project of a repository on the simulated engine, where no job begins, with previews turned on. */
-export async function setUp(settings: Record<string, unknown> = {}, overrides: TestOverrides = {}) {
+export async function setUp(
+  settings: Record<string, unknown> = {},
+  overrides: TestOverrides = {},
+  of: Parameters<typeof aProject>[1] = {},
+) {
   const clock = new TestClock(new Date().toISOString())
   const templates = aFolder()
   writeFileSync(join(templates, 'store.yaml'), store)
   const { t, ada } = withAda(
     simulatedApp({ DAVIT_TEMPLATES_DIR: templates }, { clock, jobsWait: true, ...overrides }),
   )
-  const project = await aProject(ada)
+  const project = await aProject(ada, of)
   const path = `/projects/${project.id}`
   const base = (await ada.get(`${path}/envs`)).json.items[0]
   const change = (changes: Record<string, unknown>) => ada.put(`${path}/previews`, changes)

@@ -56,6 +56,9 @@ export const ownedRoutes: Record<
   'GET /projects/:id/envs/:envId/edit': {},
   'GET /projects/:id/envs/:envId/promote': { answers: 409 }, // it builds
   'POST /projects/:id/envs/:envId/promote': {},
+  'GET /projects/:id/previews': {},
+  'PUT /projects/:id/previews': { body: { enabled: true, max: 1 } },
+  'POST /projects/:id/envs/:envId/approve': { body: { commit: 'c'.repeat(40) } },
   'GET /projects/:id/envs/:envId/refs': { answers: 422 }, // its host is private
   'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
   'POST /envs/:envId/start': {},
