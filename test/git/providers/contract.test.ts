@@ -89,9 +89,14 @@ describe.each(kinds)('%s', (kind) => {
     expect(await provider.findWebhook(access(), { ...app, url })).toBeNull()
     const hook = await provider.createWebhook(access(), { ...app, url, secret: 'a secret of 20' })
     expect(repository.hooks[0]).toMatchObject({ url, secret: 'a secret of 20' })
-    if (kind === 'gitlab')
-      // the others tell of tags as of branches
-      expect(repository.hooks[0]!.events).toEqual({ push: true, tags: true })
+    // the others tell of tags as of branches
+    expect(repository.hooks[0]!.events).toEqual(
+      {
+        github: ['push', 'pull_request', 'check_suite', 'status'],
+        gitlab: { push: true, tags: true, pulls: true },
+        gitea: ['push', 'pull_request', 'pull_request_sync', 'status'],
+      }[kind],
+    )
     expect(await provider.findWebhook(access(), { ...app, url })).toEqual(hook)
     expect(await provider.findWebhook(access(), { ...app, url: `${url}/other` })).toBeNull()
     await provider.deleteWebhook(access(), { ...app, id: hook.id })

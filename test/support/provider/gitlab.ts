@@ -58,7 +58,10 @@ function route(fake: Fake, asked: Asked): Response {
   if (rest === '/repository/branches') return list(fake, asked, found.branches.map(refJson))
   if (rest === '/repository/tags') return list(fake, asked, found.tags.map(refJson))
   if (rest === '/hooks' && method === 'POST') {
-    const events = { push: body.push_events, tags: body.tag_push_events }
+    const events = {
+      ...{ push: body.push_events, tags: body.tag_push_events },
+      pulls: body.merge_requests_events,
+    }
     const hook = newHook({ url: body.url, secret: body.token, events })
     found.hooks.push(hook)
     return Response.json({ id: hook.id, url: hook.url, push_events: true }, { status: 201 })
