@@ -6,7 +6,7 @@ import { In } from '../web/times.tsx'
 import type { Project } from '../projects/store.ts'
 import { followedInWords } from '../environments/followed.ts'
 import type { Environment } from '../environments/store.ts'
-import { PullRequestLink, waitsForApproval } from '../environments/preview-note.tsx'
+import { isUnapproved, PullRequestLink, waitsForApproval } from '../environments/preview-note.tsx'
 import type { Preview } from '../environments/preview-store.ts'
 import { environmentPath, settingsPath } from '../environments/paths.ts'
 import { EnvironmentLinks } from '../environments/views.tsx'
@@ -94,7 +94,7 @@ const EnvironmentRow = ({
     </div>
     <div class="row-actions">
       <EnvironmentLinks environment={environment} variant="outline" variables={variables} />
-      {!environment.deletingAt && !project.deletingAt && (
+      {!environment.deletingAt && !project.deletingAt && !(preview && isUnapproved(preview)) && (
         <DeployEnvironmentButton {...{ project, environment }} />
       )}
       <ButtonLink

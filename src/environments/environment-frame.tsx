@@ -9,7 +9,7 @@ import type { EnvironmentHead, Verb } from './head.ts'
 import { AwaitedNote } from './server-notes.tsx'
 import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
-import { PreviewNote } from './preview-note.tsx'
+import { isUnapproved, PreviewNote } from './preview-note.tsx'
 import { ShareNote, sharePath } from './share-note.tsx'
 import type { Environment } from './store.ts'
 import { environmentPath, metricsPath, promotePath, settingsPath } from './paths.ts'
@@ -67,7 +67,7 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
           { href: `/projects/${project.id}/envs`, name: 'Environments' },
         ]}
       >
-        {!head.isDeleting && <Acts {...head} />}
+        {!head.isDeleting && !(head.preview && isUnapproved(head.preview)) && <Acts {...head} />}
       </PageHead>
       <AwaitedNote awaited={head.awaited} why={whyAwaited(environment)} />
       {head.preview && <PreviewNote {...head} preview={head.preview} />}

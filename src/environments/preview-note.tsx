@@ -25,6 +25,10 @@ export const previewJson = ({ headCommit: commit, isFork: fork, ...row }: Previe
 export const waitsForApproval = ({ isFork, headCommit, approvedCommit }: Preview) =>
   isFork && approvedCommit !== headCommit
 
+/** Nothing of it may be deployed yet. */
+export const isUnapproved = ({ isFork, approvedCommit }: Preview) =>
+  isFork && approvedCommit === null
+
 export const approvePath = ({ environmentId: id, projectId }: Preview) =>
   `${environmentPath({ id, projectId })}/approve`
 
@@ -46,7 +50,7 @@ export const PreviewNote = ({ preview, isDeleting }: { preview: Preview; isDelet
           <strong>
             Commit <code>{preview.headCommit.slice(0, 12)}</code> of a fork waits for your approval.
           </strong>{' '}
-          Read it first, with its Dockerfile: it runs on this server.
+          Read it first, with its Dockerfile: it runs on your server.
         </>
       )}
     </p>

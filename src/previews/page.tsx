@@ -7,7 +7,7 @@ import { EmptyState } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Live } from '../web/live.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
-import { SettingsForm } from '../web/settings-frame.tsx'
+import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import { In } from '../web/times.tsx'
 import { previewForm, previewSettings } from './settings.ts'
 
@@ -25,14 +25,18 @@ export const PreviewsPage = ({ project, draft, environments, previews }: Props) 
         <p>This project deploys an image. Previews are of the pull requests of a repository.</p>
       </EmptyState>
     ) : (
-      <>
-        <Live as="section" id="previews" aria-label="Previews">
-          <PreviewList {...{ project, environments, previews }} />
-        </Live>
-        <div class="settings">
-          <SettingsOfPreviews {...{ project, draft }} />
-        </div>
-      </>
+      <div class="settings">
+        <SettingsSection
+          id="previews"
+          title="Previews"
+          about="Environments of open pull requests. Each is deleted when its pull request is closed or merged."
+        >
+          <Live id="preview-list">
+            <PreviewList {...{ project, environments, previews }} />
+          </Live>
+        </SettingsSection>
+        <SettingsOfPreviews {...{ project, draft }} />
+      </div>
     )}
   </ProjectFrame>
 )

@@ -42,7 +42,8 @@ export const previewForm = z.object({
   }),
   idleDays: field(whole('days', { min: 1, max: 90 }).nullish(), {
     label: 'Delete after',
-    unit: 'days without a push',
+    unit: 'days',
+    hint: 'Without a push.',
     inputmode: 'numeric',
     placeholder: '7',
     isNarrow: true,

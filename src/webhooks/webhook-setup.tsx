@@ -78,7 +78,7 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
 const ofProviders = {
   name: 'secret',
   about:
-    'Add it to the repository at your provider, for pushes (on GitLab also for tag pushes, where an environment follows a tag; and for pipelines, check suites or statuses, where one waits for checks), sent as JSON, with the secret of this project.',
+    'Add it to the repository at your provider, for pushes (on GitLab also for tag pushes, where an environment follows a tag; for pull or merge requests, with previews; and for pipelines, check suites or statuses, where one waits for checks), sent as JSON, with the secret of this project.',
   update: 'Deliveries are refused until you update the webhook at the provider.',
 }
 
