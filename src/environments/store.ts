@@ -203,7 +203,6 @@ const duplicates: Duplicates = {
 /** Previews don't count: they are deleted with their pull requests. */
 export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
   const apart = previewIds(db, projectId)
-  if (apart.has(id)) return false
   const { projectId: project, id: other, deletingAt } = environments
   const isOther = notInArray(other, [...apart, id])
   return countRows(db, environments, and(eq(project, projectId), isOther, isNull(deletingAt))) === 0

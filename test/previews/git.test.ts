@@ -31,6 +31,9 @@ async function aHost(settings: Record<string, unknown> = {}) {
     ),
   }
   const s = await setUp(settings, { git: spied, jobsWait: false }, { repositoryUrl })
+  const caches: (string | undefined)[] = []
+  const { buildImage } = s.t.docker
+  s.t.faults.buildImage = (options) => (caches.push(options.cacheNamespace), buildImage(options))
   const deployKeyPrivate = s.t.secrets.seal('a key', `deploy key ${s.project.id}`)
   updateProject(s.t.db, s.project.id, { deployKeyPrivate })
   /** A commit that only a ref of a pull request leads to, as of a fork. */
@@ -48,7 +51,7 @@ async function aHost(settings: Record<string, unknown> = {}) {
     const [{ id }] = await s.deployments()
     return (await s.ada.get(`${s.path}/deployments/${id}`)).json
   }
-  return { ...s, path, url: s.path, at: path, server, keys, fork, tell, last }
+  return { ...s, path, url: s.path, at: path, server, keys, caches, fork, tell, last }
 }
 
 test('the head of a branch’s pull request is deployed, also once another commit is its tip', async () => {
@@ -80,6 +83,23 @@ test.each(['serve', 'no hashes'] as const)(
     expect(s.keys).toEqual({ fetch: [true], context: [false] })
   },
 )
+
+test('a build of a fork shares no cache mounts with those of its owner, and those of branches do', async () => {
+  const s = await aHost({ forks: 'approve' })
+  await s.tell({ number: 1, head: commitFiles(s.at, anApp('1'), { branch: 'add-page' }) })
+  await s.last()
+  await s.tell({ number: 2, head: commitFiles(s.at, anApp('2'), { branch: 'add-page' }) })
+  await s.last()
+  for (const number of [3, 4]) {
+    const head = s.fork(`refs/pull/${number}/head`, `${number}`)
+    await s.tell({ number, from: 43, head })
+    const { id } = await s.find(`pr-${number}`)
+    await s.ada.post(`${s.url}/envs/${id}/approve`, { commit: head })
+    await s.last()
+  }
+  expect(s.caches[0]).toBe(s.caches[1])
+  expect(new Set(s.caches).size).toBe(3)
+})
 
 test('a commit that was pushed over before it was fetched is not replaced by the new one', async () => {
   const s = await aHost({ forks: 'approve' })

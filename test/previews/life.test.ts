@@ -185,6 +185,10 @@ test('it is neither the default for deployments nor a source of versions', async
     [made.id, s.base.id],
   ])
     expect((await s.ada.put(`${s.path}/envs/${id}`, { promoteFrom })).status).toBe(422)
+  const { json: staging } = await s.ada.post(`${s.path}/envs`, { name: 'staging' })
+  expect((await s.ada.delete(`${s.path}/envs/${s.base.id}`)).status).toBe(200)
+  const { json: next } = await s.ada.post(`${s.path}/deployments`)
+  expect(next.environmentId).toBe(staging.id)
 })
 
 test('what was delivered can be replayed', async () => {
