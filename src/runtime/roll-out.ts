@@ -250,8 +250,8 @@ function listKept(
 
 /**
  * Returns the old containers that must stop first because new ones need their ports or volumes, and the new
- * ones that wait for that: all of them if no old one has to stop. Nothing is known about a release of an
- * earlier version.
+ * ones that wait for that, with those that start after one of these: all of them if no old one has to stop.
+ * Nothing is known about a release of an earlier version.
  */
 function conflictingContainers(
   run: RollOutRun,
@@ -267,8 +267,15 @@ function conflictingContainers(
     (one) => givesAddress(one) || heldBy(one).some((thing) => needed.includes(thing)),
   )
   const freed = new Set(old.flatMap(heldBy))
-  const waits = ({ component }: CreatedContainer) =>
-    exclusiveResources(component).some((thing) => freed.has(thing))
+  const later = new Set<string>()
+  // a dependency comes before what waits for it
+  for (const { component } of made)
+    if (
+      exclusiveResources(component).some((thing) => freed.has(thing)) ||
+      component.waits.some((wait) => later.has(wait.component))
+    )
+      later.add(component.name)
+  const waits = ({ component }: CreatedContainer) => later.has(component.name)
   return { old, waiting: old.length === 0 || old.some(givesAddress) ? made : made.filter(waits) }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Wait } from '../../src/runtime/component.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { getLiveRelease, listInstances } from '../../src/runtime/store.ts'
 import { aComponent, aWorkload, broken } from './workload.ts'
@@ -83,6 +84,26 @@ describe('a release of several processes', () => {
     await roll('second', { components: webAndWorkers('second', { volume }) })
     expect(taken.slice(3, 6)).toEqual(both('stop', 'first'))
     expect(taken.slice(6, 9)).toEqual(both('start', 'second'))
+  })
+
+  test('starts what waits for one that needs a volume of it only after that one', async () => {
+    const { roll, taken, workload } = await aWorkload({ isSimulated: true })
+    const after = (component: string): Wait[] => [
+      { component, condition: 'service_started', required: true },
+    ]
+    const stack = (version: string) => [
+      aComponent(`${version} cache`, { name: 'cache' }),
+      aComponent(`${version} db`, { name: 'db', volume: `${workload.id}-data` }),
+      { ...aComponent(`${version} migrate`, { name: 'migrate' }), waits: after('db') },
+      { ...aComponent(`${version} web`, {}), waits: after('migrate') },
+    ]
+    await roll('first', { components: stack('first') })
+    taken.length = 0
+    await roll('second', { components: stack('second') })
+    expect(taken.slice(4, 9)).toEqual([
+      ...['start second cache', 'stop first db'],
+      ...['start second db', 'start second migrate', 'start second web'],
+    ])
   })
 
   test('is undone whole where one of them fails, and only what was stopped starts again', async () => {
