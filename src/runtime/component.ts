@@ -68,6 +68,15 @@ export const slotsOf = (components: Component[]): Slot[] =>
     Array.from({ length: component.replicas }, (_, slot) => ({ component, slot })),
   )
 
+/** Sorts containers into the order in which they start: one that replaced another has a later id. */
+export function inStartOrder<One extends { component: string; slot: number }>(
+  instances: One[],
+  components: Pick<Component, 'name'>[],
+): One[] {
+  const at = ({ component }: One) => components.findIndex(({ name }) => name === component)
+  return instances.toSorted((a, b) => at(a) - at(b) || a.slot - b.slot)
+}
+
 /** Null when Davit probes none. */
 export const portOf = ({ gate }: Pick<Component, 'gate'>) =>
   gate.kind === 'probe' && gate.port > 0 ? gate.port : null

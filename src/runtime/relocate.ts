@@ -1,4 +1,5 @@
 import { Failure } from '../platform/errors.ts'
+import { inStartOrder } from './component.ts'
 import type { Component } from './component.ts'
 import { removeReplaced } from './drain.ts'
 import { replaceInstance } from './replace.ts'
@@ -34,7 +35,7 @@ export const relocate = (deps: RuntimeDeps, { workload, components, signal }: Re
     const live = () => listInstances(db, workload.id).filter(isWanted)
     for (const one of listStandby(db, workload.id))
       if (mustLeave(deps, one)) updateInstance(db, one.id, { state: 'draining' })
-    for (const instance of live()) {
+    for (const instance of inStartOrder(live(), components ?? [])) {
       const component = components?.find(({ name }) => name === instance.component)
       if (!component || !mustLeave(deps, instance)) continue
       signal.throwIfAborted()

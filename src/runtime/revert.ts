@@ -3,7 +3,7 @@ import type { Tx } from '../db/index.ts'
 import type { ContainerKey, ContainerSummary } from '../docker/index.ts'
 import { isEngineAway } from '../docker/failures.ts'
 import { journal } from '../platform/journal.ts'
-import { openComponents } from './component.ts'
+import { inStartOrder, openComponents } from './component.ts'
 import type { Placed } from './run.ts'
 import { endOfName } from './steps/create.ts'
 import { stopAndRemove, stopKept } from './remove.ts'
@@ -72,18 +72,26 @@ export async function startDown(
 export const listLive = (deps: RuntimeDeps, workload: WorkloadKey) =>
   placed(deps, workload, listInstances(deps.db, workload.id).filter(isWanted))
 
-/** Those of these instances of the live release that have a container. */
+/** Those of these instances of the live release that have a container, in the order of their start. */
 export function placed(deps: RuntimeDeps, workload: WorkloadKey, instances: Instance[]): Placed[] {
-  const componentOf = componentIn(deps, workload)
-  return instances.flatMap((instance) => {
+  const components = liveComponents(deps, workload)
+  const componentOf = componentIn(deps, workload, components)
+  const ordered = components ? inStartOrder(instances, components) : instances
+  return ordered.flatMap((instance) => {
     const key = keyOf(instance)
     return key ? { ...key, component: componentOf(instance), instance } : []
   })
 }
 
+const liveComponents = ({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) =>
+  openComponents(secrets, getLiveRelease(db, id))
+
 /** Finds the component of an instance in the live release. */
-export function componentIn({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) {
-  const components = openComponents(secrets, getLiveRelease(db, id))
+export function componentIn(
+  deps: RuntimeDeps,
+  workload: WorkloadKey,
+  components = liveComponents(deps, workload),
+) {
   return ({ component }: Pick<Instance, 'component'>) =>
     components?.find(({ name }) => name === component) ?? null
 }

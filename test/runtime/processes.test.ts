@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Wait } from '../../src/runtime/component.ts'
-import { restartLive, stopLive } from '../../src/runtime/restart.ts'
+import { restartLive, startStopped, stopLive } from '../../src/runtime/restart.ts'
+import { listLive } from '../../src/runtime/revert.ts'
 import { getLiveRelease, listInstances } from '../../src/runtime/store.ts'
 import { aComponent, aWorkload, broken } from './workload.ts'
 
@@ -30,6 +31,10 @@ const both = (step: string, version: string) => [
 
 /** What was taken, in an order that doesn't depend on which of several was quicker. */
 const sorted = (taken: string[]) => taken.toSorted()
+
+const startsAfter = (component: string): Wait[] => [
+  { component, condition: 'service_started', required: true },
+]
 
 describe('a release of several processes', () => {
   test('takes the place of another whole, each replica in a container of its own', async () => {
@@ -88,14 +93,11 @@ describe('a release of several processes', () => {
 
   test('starts what waits for one that needs a volume of it only after that one', async () => {
     const { roll, taken, workload } = await aWorkload({ isSimulated: true })
-    const after = (component: string): Wait[] => [
-      { component, condition: 'service_started', required: true },
-    ]
     const stack = (version: string) => [
       aComponent(`${version} cache`, { name: 'cache' }),
       aComponent(`${version} db`, { name: 'db', volume: `${workload.id}-data` }),
-      { ...aComponent(`${version} migrate`, { name: 'migrate' }), waits: after('db') },
-      { ...aComponent(`${version} web`, {}), waits: after('migrate') },
+      { ...aComponent(`${version} migrate`, { name: 'migrate' }), waits: startsAfter('db') },
+      { ...aComponent(`${version} web`, {}), waits: startsAfter('migrate') },
     ]
     await roll('first', { components: stack('first') })
     taken.length = 0
@@ -104,6 +106,21 @@ describe('a release of several processes', () => {
       ...['start second cache', 'stop first db'],
       ...['start second db', 'start second migrate', 'start second web'],
     ])
+  })
+
+  test('starts again in the order of its start, also where one is newer than what waits for it', async () => {
+    const { roll, taken, deps, docker, workload } = await aWorkload({ isSimulated: true })
+    const stack = (version: string) => [
+      aComponent(`${version} db`, { name: 'db' }),
+      { ...aComponent('kept web', {}), waits: startsAfter('db') },
+    ]
+    await roll('first', { components: stack('first') })
+    await roll('second', { components: stack('second'), keepsUnchanged: true })
+    const live = listLive(deps, workload)
+    for (const { id } of live) await docker.stopContainer(id, { timeoutSeconds: 0 })
+    taken.length = 0
+    await startStopped(deps, { workload, signal })
+    expect(taken).toEqual(['start second db', 'start kept web'])
   })
 
   test('is undone whole where one of them fails, and only what was stopped starts again', async () => {

@@ -77,6 +77,25 @@ test('what is lost runs elsewhere, and its old container goes when the server is
   expect(listInstances(s.db, s.workload.id)).toHaveLength(2)
 })
 
+test('what others wait for goes before them, also where it was replaced meanwhile', async () => {
+  const s = await threeServers()
+  const stack = (version: string) =>
+    ['db', 'web'].map((name) => {
+      const made = aComponent(name === 'db' ? version : 'kept', { name })
+      return { ...made, options: { ...made.options, image } }
+    })
+  const names = () => listLiveInstances(s.db, s.workload.id).map(({ component }) => component)
+  Object.assign(s.workload, { isWhole: true, placement: { server: second } })
+  await s.roll('one', { components: stack('one') })
+  await s.roll('two', { components: stack('two'), keepsUnchanged: true })
+  expect(names()).toEqual(['web', 'db'])
+  Object.assign(s.workload, { placement: { labels: { zone: 'away' }, spread: 'servers' } })
+  s.lose(second)
+  await s.move(stack('two'))
+  expect(s.liveOn()).toEqual([third, third])
+  expect(names()).toEqual(['db', 'web'])
+})
+
 test('a replica goes where no other one is', async () => {
   const s = await threeServers()
   Object.assign(s.workload, { placement: { labels: {}, spread: 'servers' } })

@@ -21,6 +21,7 @@ export type Options = Partial<Pick<RollOut, 'strategy' | 'signal'>> & {
   volume?: string
   /** Instead of one `web`. */
   components?: Component[]
+  keepsUnchanged?: boolean
   hooks?: Partial<RollOut['hooks']>
 }
 
@@ -64,13 +65,18 @@ export async function aWorkload({
     after: (step: string, event: () => unknown) => breaks.set(step, event),
     roll(
       version: string,
-      { script = 'sleep 99', volume, components, hooks, signal, ...rest }: Options = {},
+      { script = 'sleep 99', volume, components, keepsUnchanged, ...of }: Options = {},
     ) {
+      const { hooks, signal, ...rest } = of
       const one = () => aComponent(version, { script, volume: volume && `${id}-${volume}` })
       const shutdown = new AbortController().signal
       return rollOut(t.deps, {
         workload,
-        release: { id: version, components: components ?? [one()] },
+        release: {
+          id: version,
+          components: components ?? [one()],
+          ...(keepsUnchanged && { keepsUnchanged }),
+        },
         signal: signal ?? shutdown,
         shutdown,
         ...rest,
