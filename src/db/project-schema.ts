@@ -25,8 +25,10 @@ export type ProcfileEntry = { name: string; command: string }
 
 /** What the davit.yaml of a commit sets; a missing key is set elsewhere. */
 export type CodeSettings = {
-  /** Its name: `davit.yaml`, `davit.json` or `package.json`. */
+  /** Its name: `davit.yaml`, `davit.json` or `package.json`; with that of a Compose file, as it is shown. */
   file: string
+  /** The paths of both from the repository's root, where it stands beside a Compose file. */
+  files?: string[]
   settings: {
     build?: BuildSettings
     watchPaths?: string[]

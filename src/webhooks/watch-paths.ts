@@ -50,9 +50,9 @@ export async function untouchedBy(
   return new Set(watching.filter((one) => untouched.has(keyOf(one))).map(({ id }) => id))
 }
 
-/** A push that changes the file itself always counts: the live commit's patterns may be about to change. */
+/** A push that changes the files themselves always counts: the live commit's patterns may be about to change. */
 function patternsOf(project: Watching['project'], code: Environment['codeSettings']) {
   const own = code?.settings.watchPaths
   if (own === undefined || own.length === 0) return own ?? project.watchPaths
-  return [...own, join(project.contextDir, code!.file)]
+  return [...own, ...(code!.files ?? [join(project.contextDir, code!.file)])]
 }

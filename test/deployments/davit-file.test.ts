@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { getEnvironmentIn } from '../../src/environments/store.ts'
+import { untouchedBy } from '../../src/webhooks/watch-paths.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { anApp, aProject, finished, logOf, rollBack } from './apps.ts'
@@ -136,4 +138,21 @@ test('how a repository without a Dockerfile is built can be in its davit.yaml', 
 
   await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
   expect((await ada.put(settings, { watchPaths: ['x'] })).status).toBe(200)
+})
+
+test('beside a Compose file it decides about a push as well, and so do both files', async () => {
+  const { t, ada, project, settings } = await start({
+    'deploy/compose.yaml': 'services: {web: {image: busybox, command: [sleep, "999"]}}',
+    'app/davit.yaml': 'watch_paths: [src]\n',
+  })
+  await project.configure({ port: 0 })
+  await ada.put(settings, { composeFile: './deploy/compose.yaml', contextDir: 'app' })
+  expect(await project.deploy()).toMatchObject({ status: 'running', error: null })
+  const { environment, project: row } = getEnvironmentIn(t.db, project.environmentId)!
+  const deploys = async (path: string) =>
+    (await untouchedBy({ paths: [path] }, [{ project: row, environments: [environment] }])).size ===
+    0
+  expect(await deploys('docs/x')).toBe(false)
+  for (const path of ['src/x', 'deploy/compose.yaml', 'app/davit.yaml'])
+    expect([path, await deploys(path)]).toEqual([path, true])
 })

@@ -1,3 +1,4 @@
+import { join, normalize } from 'node:path/posix'
 import type { CodeSettings, StackImage } from '../../db/schema.ts'
 import type { Snapshot } from '../../git/tools.ts'
 import { effectiveVariables } from '../../links/effective.ts'
@@ -55,7 +56,7 @@ export async function buildStack(run: Run, snapshot: Snapshot) {
   }
   return {
     image: main,
-    codeSettings: settingsOf(plan, { file, code }),
+    codeSettings: settingsOf(plan, { file, code, contextDir }),
     /** Call it in the transaction that stores the image. */
     store: () => insertStack(db, { image: main, file, texts, services }),
   }
@@ -165,7 +166,7 @@ function pulling(run: Run, { name, image: reference, platform }: Service, image:
 /** Commands may have secrets in them, so they stay in the file. */
 function settingsOf(
   plan: StackPlan,
-  { file, code }: { file: string; code: CodeSettings | null },
+  { file, code, contextDir }: { file: string; code: CodeSettings | null; contextDir: string },
 ): CodeSettings {
   const { processes, build, ...settings } = code?.settings ?? {}
   if (processes || build)
@@ -174,6 +175,7 @@ function settingsOf(
     ])
   return {
     file: code ? `${file} and ${code.file}` : file,
+    ...(code && { files: [normalize(file), join(contextDir, code.file)] }),
     settings: {
       ...(plan.port !== null && { port: plan.port }),
       ...settings,
