@@ -139,6 +139,7 @@ const mergedService = (base: Keys, own: Keys) =>
     if (key === 'depends_on' || key === 'networks')
       return mergedMap(pairsIn(from), pairsIn(to), mergedValue)
     if (key === 'volumes' || key === 'devices') return mergedMounts(listOf(from), listOf(to))
+    if (key === 'env_file' || key === 'tmpfs') return mergedValue(key, listOf(from), listOf(to))
     if (key === 'build') return mergedValue(key, asBuild(from), asBuild(to))
     return mergedValue(key, from, to)
   })

@@ -154,6 +154,20 @@ last: {extends: {service: middle}, image: last, cap_add: [CHOWN]}`),
     expect(Object.fromEntries(last.labels)).toEqual({ a: '1', b: '2' })
     expect(last.dependsOn.map(({ service }) => service)).toEqual(['other', 'web'])
   })
+
+  test('one whose env_file and tmpfs count as well, where each is a text or a list', () => {
+    const plan = planOf(
+      services(`
+base: {image: a, env_file: base.env, tmpfs: /base}
+web: {extends: base, env_file: own.env, tmpfs: /own}
+last: {extends: base, env_file: [{path: own.env}], tmpfs: [/own]}`),
+      { texts: { 'base.env': 'A=base\nB=base', 'own.env': 'B=own' }, service: 'web' },
+    )
+    for (const { environment, tmpfs } of [serviceOf(plan, 'web'), serviceOf(plan, 'last')]) {
+      expect(Object.fromEntries(environment)).toEqual({ A: 'base', B: 'own' })
+      expect(tmpfs.map(({ path }) => path)).toEqual(['/base', '/own'])
+    }
+  })
 })
 
 test('profiles, replicas and files are those of the variables and the repository', () => {
