@@ -3,7 +3,7 @@ import type { Engines } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
-import { updateServer } from './store.ts'
+import { listUsers, updateServer } from './store.ts'
 import type { Server } from './store.ts'
 import { endLoneSwarm } from './swarm.ts'
 import type { SwarmDeps } from './swarm.ts'
@@ -30,10 +30,12 @@ export type LeaveDeps = SwarmDeps & {
 /** Milliseconds for open requests of an edge there. */
 const endTime = 90_000
 
+export const usedTodo = 'Drain it, and move or delete what stays there.'
+
 /** Undoes the join, also when it was interrupted before. The last one ends a swarm that Davit began. */
 export async function removeServer(
   deps: LeaveDeps,
-  server: Pick<Server, 'id' | 'nodeId'>,
+  server: Pick<Server, 'id' | 'name' | 'nodeId'>,
   { givesUp }: { givesUp: boolean },
 ) {
   const { docker, edge, engines, instanceId, serverEngines } = deps
@@ -48,6 +50,12 @@ export async function removeServer(
     throw new AppError(
       'conflict',
       `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
+    )
+  const users = givesUp ? [] : listUsers(deps.db, server.id) // one may have come meanwhile
+  if (users.length > 0)
+    throw new AppError(
+      'conflict',
+      `The server ${server.name} is now used by ${users.map(({ name }) => name).join(', ')}. ${usedTodo}`,
     )
   updateServer(deps.db, server.id, { isDraining: true }) // interrupted, it may have left the swarm
   const signal = AbortSignal.timeout(endTime)

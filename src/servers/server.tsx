@@ -19,7 +19,7 @@ import type { CodeDeps } from './codes.ts'
 import { changeForm, createForm } from './form.ts'
 import { DrainPreview } from './drain-preview.tsx'
 import { joinServer, whyNoServers } from './join.ts'
-import { removeServer } from './leave.ts'
+import { removeServer, usedTodo } from './leave.ts'
 import type { LeaveDeps } from './leave.ts'
 import { edgeOn, edgeStates } from './server-edge.tsx'
 import { StateBadge } from './server-facts.tsx'
@@ -238,7 +238,7 @@ export const server = resource({
     note: '; with `volumes=give_up` also one that is away with apps on it',
     users: {
       list: ({ db }, { id }) => listUsers(db, id),
-      todo: 'Drain it, and move or delete what stays there.',
+      todo: usedTodo,
       lost: ({ engines }, { id }) =>
         engines.isAway({ serverId: id })
           ? 'It can’t be reached. If it never comes back, what is on it is lost, and its apps can be deployed elsewhere.'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { listServers } from '../../src/servers/store.ts'
+import { insertInstance } from '../../src/runtime/store.ts'
+import { getServer, listServers } from '../../src/servers/store.ts'
 import { endLeftSwarm } from '../../src/servers/swarm.ts'
 import { twoMachines } from './machines.ts'
 
@@ -56,4 +57,23 @@ test('a swarm with other servers, or of the operator, isn’t ended', async () =
   Object.assign(theirs.own.state, { isMember: true, isManager: true, nodeId: 'own' })
   await endLeftSwarm(theirs.t.deps, { signal })
   expect(theirs.own.state.isMember).toBe(true)
+})
+
+test('a server to which an app was deployed while its removal waited stays, with its state', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
+  const { id: projectId } = (await s.root.post('/projects', project)).json
+  const [env] = (await s.root.get(`/projects/${projectId}/envs`)).json.items
+  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
+  const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
+  const { turn } = s.t.deps.serverEngines
+  const { acquire } = turn
+  turn.acquire = (signal) => {
+    insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+    return acquire.call(turn, signal)
+  }
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(409)
+  expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
+  expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
 })
