@@ -1,5 +1,5 @@
 import { labelFilter, readLabels } from '../docker/labels.ts'
-import type { Engines } from '../docker/index.ts'
+import type { Docker, Engines } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import { AppError } from '../platform/errors.ts'
 import { firstServer } from '../platform/root.ts'
@@ -60,9 +60,13 @@ export async function removeServer(
   updateServer(deps.db, server.id, { isDraining: true }) // interrupted, it may have left the swarm
   const signal = AbortSignal.timeout(endTime)
   using _ended = there && (await edge.others?.end(server.id, { signal }))
-  await there?.leaveSwarm()
+  if (there && (await isStillIn(there, server))) await there.leaveSwarm()
   if (server.nodeId) await docker.removeNode(server.nodeId)
   if (givesUp) deps.giveUp(server.id)
   serverEngines.remove(server)
   await endLoneSwarm(deps)
 }
+
+/** It may have joined the swarm of another Davit since; after a restore its node is unknown. */
+const isStillIn = async (there: Docker, { nodeId }: Pick<Server, 'nodeId'>) =>
+  !nodeId || (await there.swarmState()).nodeId === nodeId

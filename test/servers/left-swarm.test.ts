@@ -77,3 +77,13 @@ test('a server to which an app was deployed while its removal waited stays, with
   expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
   expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
 })
+
+test('a server that has joined another swarm since stays in that when it is removed', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  s.t.engines.setAway({ serverId: id }, false)
+  s.other.state.nodeId = 'node of another swarm'
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect([s.other.calls, s.other.state.isMember]).toEqual([['join'], true])
+  expect([s.own.calls.includes('remove node 10.0.0.2'), listServers(s.t.db)]).toEqual([true, []])
+})
