@@ -139,16 +139,20 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: MountOption
   const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
   mounts.files.push(...files)
   // On other platforms, a mounted directory has such files beside what the program writes.
-  const isWhole = files.some((file) => file.path === path) || readOnly || !given.foreign
+  const isFile = files.some((file) => file.path === path)
+  const isWhole = isFile || readOnly || !given.foreign
+  const advice = `Use a named volume such as data:${path} for what the service writes`
+  if (files.length > 0 && given.repository && !isFile && !readOnly)
+    field.note(
+      `is copied from the repository, and what is written there is lost when the service is recreated. ${advice}, or mount it read-only.`,
+    )
   if (files.length > 0 && isWhole) return
   if (given.foreign && /^[.~]/.test(source)) {
     mounts.volumes.push({ volume: nameFor(source), path, readOnly })
     return
   }
   if (given.repository && source.startsWith('.'))
-    throw field.refuse(
-      `mounts ${quote(source)}, which isn’t in the repository. Use a named volume such as data:${path} for what the service writes.`,
-    )
+    throw field.refuse(`mounts ${quote(source)}, which isn’t in the repository. ${advice}.`)
   if (!source.startsWith('/'))
     throw field.refuse(
       `mounts ${quote(source)}, a path on the server. Use a named volume such as data:${path}, or ` +

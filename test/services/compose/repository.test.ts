@@ -187,6 +187,17 @@ none: {image: n, scale: 0}`) + '\nconfigs: {c: {file: ./c.txt}}\nsecrets: {s: {f
   ])
 })
 
+test.each([
+  ['a directory', '"./up:/up"', ['services.web.volumes[0]']],
+  ['a read-only directory', '"./up:/up:ro"', []],
+  ['a file', '"./up/a:/up/a"', []],
+  ['a volume', '"data:/up"', []],
+])('a note says that what is written to %s is lost, or none does', (_, mount, noted) => {
+  const text = `${services(`web: {image: w, volumes: [${mount}]}`)}\nvolumes: {data: {}}`
+  const { notes } = planOf(text, { texts: { up: null, 'up/a': '1' } })
+  expect(notes.map((note) => note.split(' ')[0])).toEqual(noted)
+})
+
 test('a required variable without a value is refused, but a look at the file names it', () => {
   const text = services('web:\n  image: w:${TAG:?which}')
   expect(refusalOf(text)).toMatchObject({ at: '3:5', key: 'services.web.image' })
