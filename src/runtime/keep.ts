@@ -1,4 +1,4 @@
-import type { Container } from '../docker/index.ts'
+import type { Container, Docker } from '../docker/index.ts'
 import { timed } from '../platform/trace.ts'
 import type { Component, Slot } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
@@ -109,21 +109,31 @@ async function inspectUnchanged(
   { mayBeStopped = false } = {},
 ) {
   const { image } = component.options
+  const [own] = engines.all
   const found = await Promise.all(
     same.map(async (one) => {
       const [there, container] = await Promise.all([
         engines.of(one).inspectImage(image),
         engines.inspect(one),
       ])
-      // under this release’s name it was not copied there yet
-      const own = there ?? (await engines.all[0].inspectImage(image))
-      if (!container || container.imageId !== own?.id) return null
+      if (!container) return null
+      // It may not be there under this release’s name yet, and a store of containerd has other ids: then
+      // Davit’s own server tells whether both names are of one image.
+      const isSame = there
+        ? container.imageId === there.id
+        : await areSame(own, [image, one.component!.options.image])
+      if (!isSame) return null
       // one that crashes again and again, or is paused, gets another try
       if (mayBeStopped && container.state === 'exited') return container
       return container.state === 'running' && container.health !== 'unhealthy' ? container : null
     }),
   )
   return found.every((one) => one !== null) ? found : null
+}
+
+async function areSame(engine: Docker, images: [string, string]) {
+  const [one, other] = await Promise.all(images.map((image) => engine.inspectImage(image)))
+  return !!one && one.id === other?.id
 }
 
 /** What its container was made from, but for its image: that has another name in each release. */

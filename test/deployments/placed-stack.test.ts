@@ -12,10 +12,10 @@ import { aProject, logOf } from './apps.ts'
 
 const second = serverId(2)
 
-const files = (command: string): Files => ({
+const files = (command: string, database = 'busybox'): Files => ({
   'compose.yaml': `services:
   worker: {image: busybox, command: [sleep, '${command}']}
-  db: {image: busybox, command: [sleep, '999'], volumes: [data:/data]}
+  db: {image: ${database}, command: [sleep, '999'], volumes: [data:/data]}
 volumes: {data: {}}
 `,
 })
@@ -43,7 +43,7 @@ async function placedStack(committed: Files, others = [second]) {
     const all = json.live.instances as { process: string; serverId: string; containerId: string }[]
     return Object.fromEntries(all.map((one) => [one.process, [one.serverId, one.containerId]]))
   }
-  return { t, ada, project, path, live, other: engines[0]! }
+  return { t, ada, project, path, live, other: engines[0]!, otherDocker: otherEngines[0]! }
 }
 
 const stateless: Files = {
@@ -72,6 +72,28 @@ test('a Compose file runs as a whole on one server, and stays where its volumes 
   const now = await live()
   expect(now.db).toEqual(db!)
   expect([now.web![0], now.web![1] === worker![1]]).toEqual([second, false])
+})
+
+test('a push recreates only what it changes on an engine whose images have other ids', async () => {
+  const { project, live, otherDocker } = await placedStack(files('1'))
+  const { loadImage } = otherDocker
+  otherDocker.loadImage = async (archive, options) => {
+    const { id: _, ...image } = JSON.parse(Buffer.concat(await Array.fromAsync(archive)).toString())
+    const copy = new Blob([JSON.stringify(image)])
+    await loadImage(copy.stream(), options)
+  }
+  expect((await project.deploy()).status).toBe('running')
+  const first = await live()
+  for (const command of ['2', '3']) {
+    const before = await live()
+    project.repository.commit(files(command))
+    expect((await project.deploy()).status).toBe('running')
+    const now = await live()
+    expect([now.db, now.web![1] === before.web![1]]).toEqual([first.db!, false])
+  }
+  project.repository.commit(files('3', 'postgres'))
+  expect((await project.deploy()).status).toBe('running')
+  expect((await live()).db).not.toEqual(first.db!)
 })
 
 test.each<[string, boolean]>([
