@@ -109,12 +109,15 @@ export const connectNetwork = (
     containerId,
     address,
     aliases = [],
+    ownNames = [],
     signal,
   }: {
     containerId: string
     address?: string | undefined
     /** Further names of the container on it. */
     aliases?: string[] | undefined
+    /** Names that it finds here first; of others, the network whose own name sorts first decides. */
+    ownNames?: string[] | undefined
   } & Abortable,
 ) =>
   engine.request('POST', `/networks/${encodeURIComponent(network)}/connect`, {
@@ -123,6 +126,8 @@ export const connectNetwork = (
       EndpointConfig: {
         ...(address !== undefined && { IPAMConfig: { IPv4Address: address } }),
         ...(aliases.length > 0 && { Aliases: aliases }),
+        // a link to a name is followed before names of any network are looked for
+        ...(ownNames.length > 0 && { Links: ownNames.map((name) => `${name}:${name}`) }),
       },
     },
     signal,

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { listNamesBeside } from '../environments/store.ts'
+import { getEnvironmentIn, listNamesBeside } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
@@ -82,10 +82,12 @@ export async function openLinks(deps: LinkDeps, environmentId: string): Promise<
   )
   const hosts = linked.flatMap(({ reach }) => [...reach.hosts.values()])
   const own = listNamesBeside(deps.db, environmentId, hosts)
+  // a name in a Compose file leads to its own service, and the next commit may have others
+  const isStack = getEnvironmentIn(deps.db, environmentId)?.project.composeFile != null
   return linked.map(({ link, service, definition, reach }) => {
     const others = linked.flatMap((of) => (of.link === link ? [] : of.reach.names))
     const taken = new Set([...own, ...others])
-    const isAmbiguous = reach.hosts.values().some((name) => taken.has(name))
+    const isAmbiguous = isStack || reach.hosts.values().some((name) => taken.has(name))
     return { link, service, provides: providesOf(deps, definition, { isAmbiguous }) }
   })
 }

@@ -16,6 +16,8 @@ export type Component = {
   joins: string[]
   /** Its names on that network of its own. */
   names?: string[]
+  /** All names there, which it finds there before those of other networks. */
+  ownNames?: string[]
   /** Written into it before it starts. */
   files: ContainerFile[]
   waits: Wait[]

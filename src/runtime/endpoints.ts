@@ -73,7 +73,11 @@ export async function reserveEndpoints(
             other === workload && {
               aliases: spanning(component.options.networkAliases ?? [], networkNameOf(other)),
             }),
-          ...(other !== workload && other.id === workload.id && { aliases: component.names }),
+          ...(other !== workload &&
+            other.id === workload.id && {
+              aliases: component.names,
+              ownNames: component.ownNames,
+            }),
         })
       for (const giver of given.takenOver) takenOver.add(giver)
     }

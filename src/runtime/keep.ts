@@ -137,7 +137,9 @@ async function areSame(engine: Docker, images: [string, string]) {
 }
 
 /** What its container was made from, but for its image: that has another name in each release. */
-function lookOf({ replicas, options, joins, names, files }: Component) {
+function lookOf({ replicas, options, joins, names, ownNames, files }: Component) {
   const { image: _, env: { DAVIT_COMMIT: __, ...env } = {}, ...rest } = options
-  return JSON.parse(JSON.stringify({ replicas, options: { ...rest, env }, joins, names, files }))
+  const found = joins.length > 1 ? ownNames : undefined // only a network of others may have them too
+  const look = { replicas, options: { ...rest, env }, joins, names, found, files }
+  return JSON.parse(JSON.stringify(look))
 }

@@ -9,6 +9,8 @@ export type Endpoint = {
   network: string
   address: string | undefined
   aliases?: string[] | undefined
+  /** Names that the container finds here before other networks. */
+  ownNames?: string[] | undefined
 }
 
 export type NewContainer = OnServer &

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
+import { made } from '../services/instances.ts'
 import { answerOf, aProject } from './apps.ts'
 
 const script = `cd /www
@@ -92,6 +93,43 @@ const compose = `services:
     healthcheck: {test: [CMD, wget, -qO, /dev/null, "http://127.0.0.1:9000/"], interval: 1s}
 configs: {page: {content: "store of \${STAGE}"}}
 `
+
+const linkedStore = `services:
+  store:
+    image: busybox
+    command: [httpd, -f, -p, "9000", -h, /s]
+    configs: [{source: page, target: /s/index.html}]
+    expose: ["9000"]
+    stop_grace_period: 0s
+configs: {page: {content: linked}}
+`
+
+test('a name in the file leads to its own service, and that of a link to the linked one', async () => {
+  const { t, ada } = withAda(testApp())
+  // it is older, so Docker asks its network first
+  const linked = await made(t, ada, linkedStore, { name: 'store' })
+  const project = await aProject(t, ada, {
+    'compose.yaml': compose.replace(
+      '&& exec httpd -f -p 8080',
+      '&& wget -qO linked.html http://$$LINKED:9000/ && exec httpd -f -p 8080',
+    ),
+  })
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+  await project.set({ key: 'STAGE', value: 'production' })
+  await ada.post(`/envs/${project.environmentId}/links`, {
+    ...{ serviceId: linked.id, variables: { LINKED: 'host' } },
+  })
+  const deployment = await project.deploy()
+  expect(deployment).toMatchObject({ status: 'running', error: null })
+  const page = async (path: string) => (await fetch(new URL(path, deployment.url))).text()
+  expect([await page('/'), await page('/linked.html')]).toEqual(['store of production', 'linked'])
+
+  const path = `/envs/${project.environmentId}/runs`
+  const command = ['sh', '-c', 'wget -qO - http://store:9000/ | grep -x "store of production"']
+  const run = (await ada.post(path, { command })).json
+  await t.jobs.idle()
+  expect((await ada.get(`${path}/${run.id}`)).json).toMatchObject({ exitCode: 0 })
+})
 
 test('services find each other by their names, and never those of another environment', async () => {
   const { t, ada } = withAda(testApp())

@@ -50,6 +50,34 @@ test('services of a Compose file stop after those that depend on them, and the o
   expect(stops.indexOf('api is told')).toBeGreaterThan(stops.indexOf('site has ended'))
 })
 
+test.each([
+  ['recreated where it is linked, to find that before another one', true],
+  ['kept where it is not', false],
+])('when the file has a name more, the service with the addresses is %s', async (_, isLinked) => {
+  const { t, ada } = withAda(simulatedApp())
+  const stack = (services: string) => `services:
+  web: {image: busybox, command: [sleep, "999"], ports: ["80"]}
+  db: {image: busybox, command: [sleep, "999"]}
+${services}`
+  const project = await aProject(t, ada, { 'compose.yaml': stack('') }, { port: 0 })
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+  const linked = { name: 'linked', compose: 'services: {cache: {image: busybox, expose: [80]}}' }
+  const { id: serviceId } = (await ada.post('/services/compose', linked)).json
+  if (isLinked) await ada.post(`/envs/${project.environmentId}/links`, { serviceId })
+  const deployed = async () => {
+    expect((await project.deploy()).status).toBe('running')
+    const { json } = await ada.get(`/projects/${project.id}/envs/${project.environmentId}`)
+    const all = json.live.instances as { process: string; containerId: string }[]
+    return Object.fromEntries(all.map(({ process, containerId }) => [process, containerId]))
+  }
+  const before = await deployed()
+  const more = stack('  cache: {image: busybox, command: [sleep, "999"]}\n')
+  project.repository.commit({ 'compose.yaml': more })
+  const { cache, ...after } = await deployed()
+  expect([typeof cache, after.db]).toEqual(['string', before.db])
+  expect(after.web === before.web).toBe(!isLinked)
+})
+
 test('a rollback says that a volume interrupts it only where its service changes', async () => {
   const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose(1) })

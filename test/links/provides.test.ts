@@ -147,6 +147,18 @@ test('a host that is also the name of an environment beside the app is distingui
   expect((await link((await service('grafana')).id)).variables[0].value).toBe('main')
 })
 
+test('a host is distinguished by its network for an app of a Compose file, whatever names that has', async () => {
+  const { ada, id, path, service, link } = await aSite()
+  const { id: serviceId } = await service('grafana')
+  const { id: linkId } = await link(serviceId)
+  const valueNow = async () =>
+    (await ada.get(`/envs/${id}/links/${linkId}`)).json.variables[0].value
+  expect(await valueNow()).toBe('main')
+  const project = path.slice(0, path.indexOf('/envs/'))
+  await ada.put(`${project}/settings`, { composeFile: 'compose.yaml' })
+  expect(await valueNow()).toBe(`main.davit-${serviceId}`)
+})
+
 describe('a host', () => {
   test.each([
     ['Main DB', 'main-db'],

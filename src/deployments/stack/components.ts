@@ -36,13 +36,15 @@ export function stackComponents(
     { ...app, environment: { ...environment, processes: [alone] } },
     { image: main, port, domain },
   )
-  return planContainers(plan, {
+  const planned = planContainers(plan, {
     id: environment.id,
     name: `${project.name} ${environment.name}`,
     publishAddress: places.publishAddress,
     memoryBytes: environment.memoryMb * 1024 * 1024,
     cpus: environment.cpus,
-  }).map((component): Component => {
+  })
+  const ownNames = [...new Set(planned.flatMap(({ options }) => options.networkAliases!))]
+  return planned.map((component): Component => {
     const isWeb = component.name === plan.web
     const isApp = isWeb || plan.services.get(component.name)!.build !== null
     const { options, waits } = component
@@ -64,6 +66,7 @@ export function stackComponents(
       },
       joins: [...(isApp ? app.joins : []), environment.id],
       names: options.networkAliases!,
+      ownNames,
       waits: waits.map((wait) => ({ ...wait, component: componentNameIn(plan, wait.component) })),
       gate: isWeb ? process!.gate : component.gate,
     }

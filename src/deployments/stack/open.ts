@@ -85,6 +85,7 @@ export function onceIn(
   return {
     ...once,
     joins: service.joins,
+    ownNames: service.ownNames!,
     files: service.files,
     options: {
       ...options,
