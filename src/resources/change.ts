@@ -30,7 +30,7 @@ export function partial(form: ZodType) {
 /**
  * The sent fields, and the stored values of the others. A sealed one that is omitted, or empty in a form, stays,
  * unless a field changed that says where it is sent to: else whoever may change a row could have its secret sent
- * to them. The kind stays: its secrets are another's.
+ * to them. One that Davit needs stays for null, too. The kind stays: its secrets are another's.
  */
 export function completed(
   { kind, sealed = [], sentTo = [], neverSent = [] }: Changed,
@@ -56,7 +56,12 @@ export function completed(
   return { ...stored, ...data, ...Object.fromEntries(kept) }
 
   function isLeft(name: string) {
-    return data[name] === undefined || data[name] === '' || (isForm && data[name] === null)
+    const value = data[name]
+    return value === undefined || value === '' || (value === null && (isForm || isNeeded(name)))
+  }
+
+  function isNeeded(name: string) {
+    return neverSent.includes(name)
   }
 
   /** A host may be written in several ways. */

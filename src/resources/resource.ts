@@ -94,7 +94,7 @@ export type Resource<
   sealed?: readonly string[]
   /** Fields that say where sealed ones are sent: when one is changed, those must be entered again. */
   sentTo?: readonly string[]
-  /** Sealed fields that aren’t sent there. */
+  /** Sealed fields that aren’t sent there: Davit itself creates and needs them, so null keeps them, too. */
   neverSent?: readonly string[]
   /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
   unique?: Record<string, string>

@@ -33,6 +33,13 @@ describe('a target that is changed', () => {
     expect(openTarget(t, row())).toMatchObject(tried[0]!)
   })
 
+  test('keeps its key when that is null', async () => {
+    const { t, ada, tried, path, row, key } = await added(s3)
+    expect((await ada.put(path, { password: null })).status).toBe(200)
+    expect(tried).toEqual([])
+    expect(openTarget(t, row())).toMatchObject({ password: key })
+  })
+
   test('isn’t moved by a token while Davit itself is backed up to it', async () => {
     const { t, root } = scene()
     const { json } = await root.post(path, s3)

@@ -53,6 +53,22 @@ describe('a channel', () => {
     expect(refused.text).toContain('500')
   })
 
+  test('keeps the secret that it signs with when that is null', async () => {
+    const { t, ada } = withAda(testApp())
+    const { url, received } = receiver()
+    const { json } = await ada.post(path, hook(url))
+    const one = `${path}/${json.id}`
+    expect((await ada.put(one, { secret: null })).status).toBe(200)
+    expect(await ada.post(`${one}/test`)).toMatchObject({ status: 200, json: { answer: '200' } })
+    t.db.update(channels).set({ secret: null }).run()
+    const without = await ada.post(`${one}/test`)
+    expect(without.status).toBe(502)
+    expect(without.text).toContain('signing secret')
+    expect(received).toHaveLength(1)
+    await ada.put(one, { secret: json.secret })
+    expect((await ada.post(`${one}/test`)).status).toBe(200)
+  })
+
   test('may be of no one else’s projects, and of the server only for admins', async () => {
     const { t, ada } = withAda(testApp())
     const root = t.logInAsAdmin()

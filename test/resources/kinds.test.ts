@@ -76,6 +76,7 @@ test('a sealed field stays when it is left out, and null takes an optional one a
   expect(change({})).toEqual(both)
   expect(change({ host: ' a ' })).toMatchObject({ token: 'the token', key: 'the key' })
   expect(change({ token: null, key: '' })).toEqual({ ...both, token: null })
+  expect(change({ token: null, key: null })).toEqual({ ...both, token: null }) // Davit needs the key
   expect(change({ token: null, key: null }, { isForm: true })).toEqual(both)
   expect(() => change({ host: 'b' })).toThrow('token')
   expect(change({ host: 'b', token: 'x' })).toEqual({ host: 'b', token: 'x', key: 'the key' })

@@ -4,7 +4,7 @@ import { line } from '../../web/fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
-import { senderOf } from './sender.ts'
+import { SendFailure, senderOf } from './sender.ts'
 
 const prefix = 'whsec_'
 
@@ -38,6 +38,13 @@ export const webhook = senderOf({
   async send(deps, { url, secret }, message) {
     const { id, kind: type, at, only: _, ...data } = message
     const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
+    if (!secret)
+      throw new SendFailure(
+        'secret_missing',
+        'The channel has no signing secret.',
+        'Edit the channel and enter one.',
+        { retry: false },
+      )
     const timestamp = Math.floor(Date.now() / 1000)
     return call(deps, {
       title: 'The webhook',
@@ -46,7 +53,7 @@ export const webhook = senderOf({
         'Content-Type': 'application/json',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': `v1,${sign(`${id}.${timestamp}.${body}`, secret!)}`,
+        'webhook-signature': `v1,${sign(`${id}.${timestamp}.${body}`, secret)}`,
       },
       body,
       hints: { 410: 'The receiver says that it no longer exists. Remove the channel.' },
