@@ -49,7 +49,7 @@ export const listLastLines = async (
   deps: Reading,
   log: LogKey,
   wanted: ReadOptions & LogFilter & { before?: number | undefined },
-): Promise<Line[]> => (await findLastLines(deps, log, wanted)).lines
+): Promise<Line[]> => (wanted.limit === 0 ? [] : (await findLastLines(deps, log, wanted)).lines)
 
 /**
  * Like `listLastLines`, optionally before a sequence number. `previous` is where to continue; null when the

@@ -55,6 +55,22 @@ test('an id is a time of the engine, and resumes behind its line; a time alone r
   }
 })
 
+test('with a tail of no lines, only what is written from then on is sent', async () => {
+  const { t, ada } = withAda(testApp())
+  const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
+  const { name } = (await t.docker.inspectContainer(id))!
+  const write = (text: string) =>
+    writeOutput(t, { sourceId: environment.id, deploymentId: deployment.id, name }, [
+      { time: Date.now(), stream: 'stdout', text },
+    ])
+  write('before')
+  expect((await ada.get(`/containers/${id}/logs?tail=0`)).json.items).toEqual([])
+  const stream = await followLog(ada, id, { tail: '0' })
+  const first = await stream.until(isEvent('state', 'running'))
+  write('after')
+  expect(textsOf([...first, ...(await stream.until(isLine('after')))])).toEqual(['after'])
+})
+
 test('since 1970 it has all lines, and until then none', async () => {
   const { t, ada } = withAda(testApp())
   const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
