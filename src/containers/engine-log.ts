@@ -89,9 +89,10 @@ export function engineLog(
   }: LogWanted & { after?: string | undefined }): AsyncGenerator<Line[]> {
     const passes = filterOf({ stream, search, level })
     const place = after === undefined || isNumber(after) ? undefined : new LogPlace(after)
+    const from = place ? 0 : sequenceOf(after)
     try {
       for await (const lines of read({ ...wanted, place })) {
-        const news = lines.filter(passes)
+        const news = lines.filter((line) => passes(line) && line.sequence > from)
         if (news.length > 0) yield news
       }
     } catch (error) {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { block, flag, whole } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
-import { logQuery, moment, seenVersion } from '../logs/forms.ts'
+import { logQuery, moment, refuseBothPlaces, seenVersion } from '../logs/forms.ts'
 import { lineId } from './log-line.ts'
 
 const maxTail = 10_000
 
-export const containerLogQuery = z.object({
+const logFields = z.object({
   /** Defaults to 500 unless a time or a line says where to start. */
   tail: whole('how many lines', { min: 0, max: maxTail }).optional(),
   since: moment.optional(),
@@ -28,9 +28,11 @@ export const containerLogQuery = z.object({
   download: z.string().optional(),
 })
 
+export const containerLogQuery = logFields.superRefine(refuseBothPlaces)
+
 export type ContainerLogQuery = z.output<typeof containerLogQuery>
 
 /** The filters that the page itself supports. */
-export const shownLogQuery = containerLogQuery.pick({ search: true, level: true, stream: true })
+export const shownLogQuery = logFields.pick({ search: true, level: true, stream: true })
 
 export type ShownLogQuery = z.output<typeof shownLogQuery>

@@ -43,17 +43,20 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-    if (clientOf(c) === 'partial' || wanted.limit !== undefined || wanted.before !== undefined)
+    if (clientOf(c) === 'partial' || wanted.limit !== undefined || isPlaced(wanted))
       return page(c, { source, wanted })
     const tail = wanted.tail ?? (wanted.since === undefined ? defaultTail : maxTail)
     const lines = await source.last({ ...wanted, tail, signal })
     return linesAsJson(c, { lines, json: lineJson, nextCursor: null })
   })
 
+const isPlaced = ({ after, before }: ContainerLogQuery) =>
+  after !== undefined || before !== undefined
+
 async function page(c: Context, { source, wanted }: LogRequest) {
   const { limit = defaultTail } = wanted
-  const isPlaced = wanted.limit !== undefined || wanted.after !== undefined
-  const before = wanted.before ?? (isPlaced ? undefined : end)
+  const isFromEnd = wanted.limit === undefined && !isPlaced(wanted)
+  const before = isFromEnd ? end : wanted.before
   const asked = { ...wanted, before, limit }
   const { lines, ...places } = await source.find({ ...asked, signal: c.req.raw.signal })
   linkOn(c, places)
@@ -66,7 +69,7 @@ async function page(c: Context, { source, wanted }: LogRequest) {
 async function download(c: Context, { source, wanted }: LogRequest) {
   const stopped = new AbortController()
   const signal = AbortSignal.any([c.req.raw.signal, stopped.signal])
-  const pieces = source.each({ ...wanted, after: undefined, signal })
+  const pieces = chosen(source, { ...wanted, signal })
   const first = await pieces.next() // before the headers are sent: an error can still set the status
   return textFile(c, {
     name: `container-${c.req.param('id')!.slice(0, 12)}.log`,
@@ -111,15 +114,18 @@ async function* usageOf({ usage }: RouteDeps, id: string, signal: AbortSignal) {
     if (look.shown.state !== 'removed') yield usageEvent(look, 'html')
 }
 
+type Chosen = LogWanted & { after?: string | undefined }
+
+/** All lines, or the last ones, or those after one: a line says where to start in place of a tail. */
+async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
+  if (tail !== undefined && after === undefined) yield await source.last({ ...wanted, tail })
+  else yield* source.each({ ...wanted, after })
+}
+
 /** Ends at a time, without following new lines. */
-async function* readUntil(
-  source: LogSource,
-  { tail, after, ...wanted }: LogWanted & { after: string | undefined },
-): AsyncGenerator<LogItem> {
+async function* readUntil(source: LogSource, wanted: Chosen): AsyncGenerator<LogItem> {
   try {
-    if (tail !== undefined && after === undefined)
-      yield itemOf(await source.last({ ...wanted, tail }))
-    else for await (const lines of source.each({ ...wanted, after })) yield itemOf(lines)
+    for await (const lines of chosen(source, wanted)) yield itemOf(lines)
     yield endNote('until')
   } catch (error) {
     if (!isUnreadable(error)) throw error

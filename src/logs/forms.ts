@@ -64,16 +64,30 @@ const process = z
   )
   .optional()
 
-export const outputQuery = logQuery.extend({ process })
+type Places = Record<'after' | 'before' | 'cursor', number | string | undefined>
+
+/** A page has the lines after one, or those before one. */
+export function refuseBothPlaces(
+  { before, after, cursor = after }: Partial<Places>,
+  { addIssue }: z.RefinementCtx,
+) {
+  if (before === undefined || !cursor) return
+  const message = 'can’t be combined with after. Send one of them.'
+  addIssue({ code: 'custom', path: ['before'], message })
+}
+
+export const outputQuery = logQuery.extend({ process }).superRefine(refuseBothPlaces)
 
 export type OutputQuery = z.output<typeof outputQuery>
 
 /** The log of a deployment or job can be followed too. */
-export const jobLogQuery = logQuery.extend({
-  /** The format of the stream's data; html by default. */
-  format: streamFormat.optional(),
-  live: seenVersion,
-})
+export const jobLogQuery = logQuery
+  .extend({
+    /** The format of the stream's data; html by default. */
+    format: streamFormat.optional(),
+    live: seenVersion,
+  })
+  .superRefine(refuseBothPlaces)
 
 export type JobLogQuery = z.output<typeof jobLogQuery>
 

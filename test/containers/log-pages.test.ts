@@ -5,7 +5,7 @@ import type { TestClient } from '../support/client.ts'
 import { followLog, kinds } from './log-stream.ts'
 import type { Event } from './log-stream.ts'
 
-type Numbered = { seq: number; text: string }
+type Numbered = { seq: number; id: string; text: string }
 
 /** Writes 5,000 lines as fast as it can to both outputs, and goes on when it is told. */
 const script = `i=0; while [ $i -lt 5000 ]; do i=$((i+1))
@@ -66,6 +66,25 @@ describe.each(Object.entries(kinds))('the viewer of a container %s', (_, aWriter
     const { text } = await client.htmx('GET', `${path}?limit=2&after=${after}`)
     const drawn = [...text.matchAll(/id="L(\d+)"/g)].map(([, seq]) => Number(seq))
     expect(drawn).toEqual(seqs.slice(3001, 3003))
+  })
+
+  test('gets the lines after one without a limit, and as a file', async () => {
+    const { client, path } = await written()
+    const all = await through(client, path, '')
+    const texts = all.map(({ text }) => text)
+    const { seq, id } = all.at(-4)!
+    for (const after of [seq, id])
+      expect((await client.get(`${path}?after=${after}`)).json.items).toEqual(all.slice(-3))
+    const file = async (query: string) => {
+      const { text } = await client.get(`${path}?download=1&${query}`)
+      return text.split('\n').flatMap((line) => line.replace(/^\S+ /, '') || [])
+    }
+    expect(await file('')).toEqual(texts)
+    for (const query of [`after=${seq}`, `after=${id}`, 'tail=3', `after=${seq}&tail=1`])
+      expect([query, await file(query)]).toEqual([query, texts.slice(-3)])
+    expect(await file('tail=0')).toEqual([])
+    const both = await client.get(`${path}?after=${seq}&before=${end}`)
+    expect(both).toMatchObject({ status: 422, json: { errors: [{ field: 'before' }] } })
   })
 
   test('searches and filters all there is', async () => {
