@@ -62,6 +62,13 @@ const origin = (config: Config) => ({
   image: imageChoice.nullish(),
 })
 
+/** Why nothing else was chosen in place of an empty field. */
+export const wantsOrigin = {
+  repositoryUrl:
+    'must be the address of a git repository. Or choose a git source and a repository, or an image.',
+  image: 'must be the reference of an image. Or choose a repository.',
+}
+
 type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>> & {
   branch?: string | null | undefined
 }
@@ -156,8 +163,7 @@ export const projectForm = (config: Config) =>
         repositoryUrl || sourceId || repository || image,
       {
         path: ['repositoryUrl'],
-        error:
-          'must be the address of a git repository. Or choose a git source and a repository, or an image.',
+        error: wantsOrigin.repositoryUrl,
         ...always,
       },
     )
@@ -167,8 +173,6 @@ export const projectUpdateForm = (config: Config) =>
     z.object({
       name: name.optional(),
       ...origin(config),
-      repositoryUrl: repositoryUrl(config).optional(),
-      image: imageChoice.optional(),
       branch: branchName.nullish(),
     }),
   )

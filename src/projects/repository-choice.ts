@@ -6,6 +6,7 @@ import { findSource } from '../git/store.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import type { Source } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { wantsOrigin } from './forms.ts'
 import { newDeployKey, sharedDeployKey } from './keys.ts'
 import { listSiblings } from './store.ts'
 import type { Project } from './store.ts'
@@ -19,7 +20,10 @@ type RepositoryInput = {
 
 export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'image'>
 
-/** A source's repository, an address, or an image; undefined when the request has none. Uses no network. */
+/**
+ * A source's repository, an address, or an image; undefined when the request has none. Throws when it clears the
+ * only one of a project. Uses no network.
+ */
 export function chooseRepository(
   { db }: { db: Db },
   { ownerId, asked, current }: { ownerId: string; asked: RepositoryInput; current?: Project },
@@ -31,13 +35,20 @@ export function chooseRepository(
     const url = providers[source.provider].cloneUrl(source.baseUrl, { repository })
     return { repositoryUrl: url, sourceId, repository, image: null }
   }
+  if (repositoryUrl) return ofAddress(repositoryUrl)
+  if (!current) return undefined
+  const shown = current.image === null ? 'repositoryUrl' : 'image'
+  if (asked[shown] === null) throw invalidField(shown, wantsOrigin[shown])
   const isDropped = sourceId === null || repository === null
-  const address =
-    repositoryUrl ?? (isDropped && current?.image === null ? current.repositoryUrl : undefined)
-  return address === undefined
-    ? undefined
-    : { repositoryUrl: address, sourceId: null, repository: null, image: null }
+  return isDropped && current.image === null ? ofAddress(current.repositoryUrl) : undefined
 }
+
+const ofAddress = (repositoryUrl: string): RepositoryChoice => ({
+  repositoryUrl,
+  sourceId: null,
+  repository: null,
+  image: null,
+})
 
 /** The default name of a project, from its repository, as in assets/forms.js. */
 export const nameOf = (address: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { addSource, token } from '../git/source.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { contentsOf } from '../support/refusals.ts'
 
@@ -124,6 +124,29 @@ describe('a source and a repository', () => {
     }
     expect((await ada.get(path)).json.items).toEqual([])
   })
+})
+
+test('a project takes what it shows, and null for what it has not, but must have one source', async () => {
+  const ada = simulatedApp().logIn('ada@example.com')
+  const [image, repositoryUrl] = ['nginx:1.29', 'https://git.example.com/team/app.git']
+  for (const [name, own, other] of [
+    ['built', { repositoryUrl, image: null }, { repositoryUrl: null, image }],
+    ['pulled', { repositoryUrl: null, image }, { repositoryUrl, image: null }],
+  ] as const) {
+    const { json: made } = await ada.post('/projects', { name, ...own })
+    const path = `/projects/${made.id}`
+    const shown = (await ada.get(path)).json
+    expect(await ada.put(path, shown)).toMatchObject({ status: 200, json: shown })
+    for (const field of ['image', 'repositoryUrl'] as const) {
+      const without = await ada.put(path, { [field]: null })
+      expect([field, without.status]).toEqual([field, own[field] ? 422 : 200])
+      if (own[field]) expect(fieldsOf(without)).toEqual([field])
+    }
+    const none = { image: null, repositoryUrl: null, sourceId: null, repository: null }
+    expect((await ada.put(path, none)).status).toBe(422)
+    expect((await ada.get(path)).json).toEqual(shown)
+    expect(await ada.put(path, other)).toMatchObject({ status: 200, json: other })
+  }
 })
 
 describe('the page of a new project', () => {
