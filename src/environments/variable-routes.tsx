@@ -114,8 +114,8 @@ export const variableRoutes = (
         key,
         // An empty field of a secret keeps the value, since the form can't show it.
         value: value !== null && value !== '' ? value : current.secret ? undefined : '',
-        secret: secret ?? undefined,
-        buildTime: buildTime ?? undefined,
+        secret: secret === null ? false : secret,
+        buildTime: buildTime === null ? false : buildTime,
       })
       audit(c, 'variable.changed', about(variable, of))
       const to = `/envs/${environment.id}/variables`

@@ -162,6 +162,8 @@ test('a secret becomes readable only together with a new value', async () => {
     { secret: false },
     { secret: false, value: '' },
     { secret: false, value: null },
+    { secret: null },
+    { secret: null, value: null },
   ]) {
     const answer = await ada.put(one, body)
     expect(answer.status).toBe(422)
@@ -175,6 +177,18 @@ test('a secret becomes readable only together with a new value', async () => {
   expect((await ada.put(one, { secret: true })).json.value).toBeNull()
   expect(opened()).toEqual({ TOKEN: 'plain' })
   expect(JSON.stringify(contentsOf(t))).not.toContain('"plain"')
+})
+
+test('null takes a flag of a variable away', async () => {
+  const { ada, path, opened } = await anEnvironment()
+  const flags = { secret: true, buildTime: true }
+  const { id } = (await ada.post(path, { key: 'TOKEN', value: secretText, ...flags })).json
+  const one = `${path}/${id}`
+  const kept = await ada.put(one, { buildTime: null })
+  expect(kept.json).toMatchObject({ secret: true, buildTime: false, value: null })
+  const plain = await ada.put(one, { secret: null, value: 'plain' })
+  expect(plain.json).toMatchObject({ secret: false, buildTime: false, value: 'plain' })
+  expect(opened()).toEqual({ TOKEN: 'plain' })
 })
 
 test('a sealed value does not open in the row of another variable', async () => {
