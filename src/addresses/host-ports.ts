@@ -11,6 +11,9 @@ import { listHostPorts, listServicePorts } from './store.ts'
 const first = 20_000
 const last = 29_999
 
+/** True for one that `freeHostPort` could have chosen. */
+export const isAutomatic = (port: number) => port >= first && port <= last
+
 /**
  * A port of the host that is unassigned and that nothing listens on, as far as that can be seen from here. It
  * is assigned permanently.

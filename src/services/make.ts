@@ -90,7 +90,7 @@ export function define(
   const draft = { ...base, values }
   const wanted = portsWanted(file, versionedStack(deps, draft))
   const serverId = serverOf(base)
-  const asked = { ownerId, serverId, asked: input.hostPort ?? null, kept: base.ports }
+  const asked = { ownerId, serverId, asked: input.hostPort, kept: base.ports }
   const definition = { ...draft, ports: choosePorts(deps, wanted, asked) }
   // Validated as it will be started: the file may use the address, which is only known now.
   const whole = versionedStack(deps, definition)

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, invalidField } from '../platform/errors.ts'
-import { freeHostPort, refuseUsedPort } from '../addresses/host-ports.ts'
+import { freeHostPort, isAutomatic, refuseUsedPort } from '../addresses/host-ports.ts'
 import { placesOf } from '../addresses/places.ts'
 import { listHostPorts } from '../addresses/store.ts'
 import { wantedPorts } from './compose/containers.ts'
@@ -57,7 +57,8 @@ const maxPorts = 256
 
 /**
  * Chooses a host port for each: the first one gets the requested port, all others their previous one, the
- * file's, or a free one. Throws `conflict` for a port that is in use.
+ * file's, or a free one. For null, the first one loses its previous port, unless that may be such a free one.
+ * Throws `conflict` for a port that is in use.
  */
 export function choosePorts(
   deps: { db: Db; config: Config; docker: Docker },
@@ -67,9 +68,14 @@ export function choosePorts(
     serverId,
     asked,
     kept = [],
-  }: { ownerId: string; serverId: string; asked: number | null; kept?: ServicePort[] },
+  }: {
+    ownerId: string
+    serverId: string
+    asked: number | null | undefined
+    kept?: ServicePort[]
+  },
 ): ServicePort[] {
-  if (asked !== null && wanted.length === 0)
+  if (asked && wanted.length === 0)
     throw invalidField('hostPort', 'must be empty, because this service publishes no port.')
   if (wanted.length > maxPorts)
     throw new AppError(
@@ -79,13 +85,18 @@ export function choosePorts(
   const places = placesOf(deps, ownerId, serverId)
   const chosen: ServicePort[] = []
   for (const [index, { host, ...port }] of wanted.entries())
-    chosen.push({ ...port, port: choose(port, host, index === 0 ? asked : null) })
+    chosen.push({ ...port, port: choose(port, host, index === 0 ? asked : undefined) })
   return chosen
 
-  function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
+  function choose(
+    port: Omit<ServicePort, 'port'>,
+    host: number | null,
+    askedHere: number | null | undefined,
+  ) {
     const before = kept.find((other) => isSame(other, port))?.port ?? null
+    const stays = askedHere !== null || (host === null && before !== null && isAutomatic(before))
     const twin = chosen.find((other) => isSamePlace(other, port))
-    const wish = askedHere ?? before ?? host ?? twin?.port ?? null
+    const wish = askedHere ?? (stays ? before : null) ?? host ?? twin?.port ?? null
     if (wish === null) return free()
     if (twin?.port === wish) return wish
     if (chosen.some((other) => other.port === wish)) throw twice(wish)

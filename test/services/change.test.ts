@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
+import { isAutomatic } from '../../src/addresses/host-ports.ts'
 import { getService } from '../../src/services/store.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
 import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Counts its starts in a volume, and serves what it was given. */
@@ -213,6 +215,25 @@ test('another port of the host is taken, and one that is in use is refused', asy
   const moved = await ada.put(`/services/${service.id}`, { hostPort })
   expect(moved.json.url).toBe(`http://127.0.0.2:${hostPort}`)
   expect(await answerOf(moved.json)).toBe('hello')
+})
+
+test('null takes a port of the host away that was chosen, and only that', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const service = await made(t, ada, site)
+  const path = `/services/${service.id}`
+  const portAfter = async (change: Record<string, unknown>) => {
+    expect((await ada.put(path, change)).status).toBe(200)
+    return (await settled(t, ada, service)).ports[0].host
+  }
+  expect(await portAfter({ hostPort: null })).toBe(service.ports[0].host)
+  const [own, ofFile] = [freePort(), freePort()]
+  expect(await portAfter({ hostPort: own })).toBe(own)
+  expect(await portAfter({ name: 'other' })).toBe(own)
+  const free = await portAfter({ hostPort: null })
+  expect(isAutomatic(free)).toBe(true)
+  const inFile = { compose: site.replace('"80"', `"${ofFile}:80"`) }
+  expect(await portAfter(inFile)).toBe(free)
+  expect(await portAfter({ hostPort: null })).toBe(ofFile)
 })
 
 test('what was generated stays through every change, restart and new start', async () => {
