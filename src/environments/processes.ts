@@ -34,6 +34,15 @@ export function refuseUnfit({ port, processes }: Settings) {
   )
 }
 
+/** Throws when a port of this server was chosen that would lead to no port of the app. */
+export function refuseLoneHostPort(environment: Settings & { portSet: boolean }) {
+  if (!environment.portSet || hasPort(environment)) return
+  throw invalidField(
+    'hostPort',
+    'must be empty, because the app has no port. Clear it, or give the app a port.',
+  )
+}
+
 /** Explains why its `web` can't have several replicas, and what to do; null when nothing is wrong. */
 export function whyNotSpread(
   { port, portSet, processes }: Settings & { portSet: boolean },

@@ -14,7 +14,7 @@ import type { Page } from '../web/paging.ts'
 import { previewIds } from './preview-store.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
-import { refuseUnfit, whyPortUnknown } from './processes.ts'
+import { refuseLoneHostPort, refuseUnfit, whyPortUnknown } from './processes.ts'
 import { nextTime } from '../platform/cron.ts'
 
 export type Environment = typeof environments.$inferSelect
@@ -154,6 +154,7 @@ export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
       refuseUnfitSource(tx, { ...values, id: null })
       const environment = tx.insert(environments).values(stored).returning().get()
       refuseUnfit(environment)
+      refuseLoneHostPort(environment)
       return environment
     })
   }, duplicates)
@@ -170,8 +171,10 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
             ...(promoteAutomatically !== undefined && { promoteAutomatically }),
           })
         const changed = changeRow(tx, environments, id, values)
-        if (values.port === undefined && values.processes === undefined) return changed
+        const { port, portSet, processes } = values
+        if (port === undefined && portSet === undefined && processes === undefined) return changed
         refuseUnfit(changed)
+        refuseLoneHostPort(changed)
         const { environmentId, key, secret } = variables
         const isPort = and(eq(environmentId, id), eq(key, 'PORT'), eq(secret, false))
         const why = whyPortUnknown(changed, getRow(tx, variables, isPort)?.value)

@@ -3,6 +3,7 @@ import type { Process } from '../../src/db/schema.ts'
 import { environmentUpdateForm } from '../../src/environments/forms.ts'
 import { wordsOf } from '../../src/platform/shell-words.ts'
 import { testApp, withAda } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
 import { endless } from '../support/hostile.ts'
 import { expectRefusals } from '../support/refusals.ts'
 
@@ -190,4 +191,22 @@ test('web has the port, and several of it need a port of the host each', async (
   expect((await put({ port: null })).status).toBe(422)
   expect((await ada.post(path, { name: 'staging', processes: two })).status).toBe(422)
   expect((await ada.get(path)).json.items).toHaveLength(1)
+})
+
+test('an environment without a port has none of this server that was chosen', async () => {
+  const { ada, path } = await aProject()
+  const hostPort = freePort()
+  const worker = [{ name: 'worker' }]
+  const refused = { status: 422, json: { errors: [{ field: 'hostPort' }] } }
+  expect(await ada.post(path, { name: 'one', port: 0, hostPort })).toMatchObject(refused)
+  const { json } = await ada.post(path, { name: 'one', port: 0 })
+  const one = `${path}/${json.id}`
+  expect(await ada.put(one, { hostPort })).toMatchObject(refused)
+  expect((await ada.put(one, { port: null, hostPort })).json).toMatchObject({ hostPort })
+  for (const change of [{ port: 0 }, { port: null, processes: worker }]) {
+    expect(await ada.put(one, change)).toMatchObject(refused)
+    expect((await ada.get(one)).json).toMatchObject({ port: null, hostPort })
+  }
+  const without = (await ada.put(one, { port: 0, hostPort: null })).json
+  expect(without).toMatchObject({ port: 0, hostPort: null })
 })
