@@ -80,7 +80,10 @@ export const routeName = ({ method, path }: Route) =>
   `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
 
 /** True for those who may see texts with possible secrets, such as commands: everyone who may change them. */
-export const seesTexts = ({ var: { token } }: Context<Env>) =>
+export const seesTexts = (c: Context<Env>) => mayWrite(c)
+
+/** True for a person, and for a token with that scope. */
+export const mayWrite = ({ var: { token } }: Context<Env>) =>
   !token || token.scopes.some((scope) => ranks[scope] >= ranks.write)
 
 export function neededScope({ method, path }: Route): Scope | null {

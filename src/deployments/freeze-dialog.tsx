@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { refuseUngiven } from '../accounts/token-scope.ts'
+import { mayWrite, refuseUngiven } from '../accounts/token-scope.ts'
+import type { Db } from '../db/index.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { snakeCase } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
@@ -14,9 +15,9 @@ import { Frozen, refuseFrozen } from './trigger.ts'
 import { note } from './trigger-forms.ts'
 
 /** Throws in a freeze, unless there is a note of someone who may end it. */
-export function checkFreeze(c: Context, ...query: Parameters<typeof refuseFrozen>) {
+export function checkFreeze(c: Context, db: Db, asked: Parameters<typeof refuseFrozen>[1]) {
   const { token } = (c as Context<Env>).var
-  if (refuseFrozen(...query) && token)
+  if (refuseFrozen(db, asked, mayWrite(c)) && token)
     refuseUngiven(token, { method: 'DELETE', path: '/envs/:envId/freezes/:id' })
 }
 

@@ -16,7 +16,7 @@ import { userOf } from '../web/user-of.ts'
 import { deploymentJson } from './json.ts'
 import { getJob, getUnendedOf, isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
-import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
+import { refuseFrozen, refuseWithoutRoom, triggerDeployment } from './trigger.ts'
 import { hookForm } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 
@@ -59,6 +59,7 @@ export function hookRoutes(deps: TriggerDeps & { docker: Docker; streams: Stream
 
   function start(c: Context, asked: Omit<z.output<typeof hookForm>, 'wait'>) {
     const project = projectOf(c)
+    refuseFrozen(db, { project, environmentId: asked.environmentId }, false)
     const triggeredBy = userOf(c).email
     const deployment = triggerDeployment(deps, { ...asked, project, trigger: 'api', triggeredBy })
     audit(c, 'deployment.triggered', {

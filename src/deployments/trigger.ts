@@ -133,14 +133,16 @@ export function enqueue(
   return supersedeOlder(db, deployment)
 }
 
-/** What someone asks for in a freeze needs a note. */
+/** What someone asks for in a freeze needs a note, if they may pass it at all. */
 export class Frozen extends AppError {
   constructor(
     readonly environment: Environment,
     readonly freeze: Freeze,
+    mayPass = true,
   ) {
-    const message = `${environment.name} is frozen until ${inUtc(freeze.until)} (${freeze.reason}). Deploy afterwards, or send a note that says why it can’t wait.`
-    super('conflict', message, { fields: [{ field: 'note', message }] })
+    const todo = mayPass ? ', or send a note that says why it can’t wait.' : '.'
+    const message = `${environment.name} is frozen until ${inUtc(freeze.until)} (${freeze.reason}). Deploy afterwards${todo}`
+    super('conflict', message, { fields: mayPass ? [{ field: 'note', message }] : [] })
   }
 }
 
@@ -150,10 +152,11 @@ export const inUtc = (at: Date) => `${at.toISOString().slice(0, 16).replace('T',
 export function refuseFrozen(
   db: Db,
   { project, environmentId, note }: Pick<Trigger, 'project' | 'environmentId' | 'note'>,
+  mayPass = true,
 ) {
   const environment = chooseEnvironment(db, project, environmentId)
   const freeze = getFreeze(db, environment.id)
-  if (freeze && !note) throw new Frozen(environment, freeze)
+  if (freeze && !note) throw new Frozen(environment, freeze, mayPass)
   return freeze !== null
 }
 

@@ -196,7 +196,7 @@ test('what is planned waits too, and can’t be planned for a time in a freeze',
   expect((await finished(s.ada, held)).status).toBe('running')
 })
 
-test('a token passes only with the scope that may end the freeze, and a pipeline never', async () => {
+test('a token passes only with the scope that may end the freeze, and a pipeline never; only who may pass is asked for a note', async () => {
   const s = await setUp()
   await s.freeze()
   const tokenOf = async (more: Record<string, unknown>) => {
@@ -204,18 +204,22 @@ test('a token passes only with the scope that may end the freeze, and a pipeline
     const { token } = (await s.ada.post('/settings/tokens', asked)).json
     const call = asToken(s.t.app, token)
     const headers = { 'Content-Type': 'application/json' }
-    return async (path: string, body: object) =>
-      (await call('POST', path, { body: JSON.stringify(body), headers })).status
+    return async (path: string, body: object) => {
+      const answer = await call('POST', path, { body: JSON.stringify(body), headers })
+      const { errors = [] } = (await answer.json()) as { errors?: { field: string }[] }
+      return [answer.status, ...errors.map(({ field }) => field)]
+    }
   }
   const deploys = await tokenOf({ scopes: ['deploy'] })
-  expect(await deploys(s.deployments, {})).toBe(409)
-  expect(await deploys(s.deployments, { note: 'now' })).toBe(403)
+  expect(await deploys(s.deployments, {})).toEqual([409])
+  expect(await deploys(s.deployments, { note: 'now' })).toEqual([403])
   const pipeline = await tokenOf({ scopes: ['deploy'], projectId: s.project.id })
   const hook = { environmentId: s.project.environmentId, note: 'now' }
-  expect(await pipeline('/hooks/deploy', hook)).toBe(409)
+  expect(await pipeline('/hooks/deploy', hook)).toEqual([409])
   expect(await s.list()).toEqual([])
   const writes = await tokenOf({ scopes: ['write'] })
-  expect(await writes(s.deployments, { note: 'now' })).toBe(201)
+  expect(await writes(s.deployments, {})).toEqual([409, 'note'])
+  expect(await writes(s.deployments, { note: 'now' })).toEqual([201])
 })
 
 test('one that waits is cancelled, and ends with its project', async () => {
