@@ -14,7 +14,7 @@ import { compress } from './web/compress.ts'
 import { csrfToken } from './web/csrf.ts'
 import { factory } from './web/factory.ts'
 import type { Env } from './web/factory.ts'
-import { healthRoutes } from './web/health.ts'
+import { healthRoutes, isHealthCheck } from './web/health.ts'
 import { ownHost } from './web/own-host.ts'
 import { rateLimit } from './web/rate-limit.ts'
 import { refuseContainers } from './web/refuse-containers.ts'
@@ -73,8 +73,7 @@ export function lazyApp(deps: Deps, load: () => Promise<App>) {
   return async (request: Request, env: Env['Bindings']) => {
     // without a Host header the URL is only a path
     const path = URL.parse(request.url, 'http://localhost')?.pathname ?? ''
-    const isForFront = /^\/health(\/ready)?$/.test(path)
-    const app = isForFront ? front : await whole().catch(unloaded)
+    const app = isHealthCheck(path) ? front : await whole().catch(unloaded)
     return app.fetch(request, env)
   }
 }

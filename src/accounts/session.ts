@@ -27,6 +27,7 @@ import type { SessionRow, UserRow } from './store.ts'
 import { getToken, setTokenUsed } from './token-store.ts'
 import { clientOf } from '../web/client.ts'
 import { hasHandler } from '../web/form-method.ts'
+import { isHealthCheck } from '../web/health.ts'
 import { Said } from '../web/said.ts'
 import { notLoggedIn } from '../web/user-of.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
@@ -48,7 +49,7 @@ const noteEvery = 60_000
 
 /**
  * Sets `user`, `isLoginAlive`, and `session` from the cookie or `token` from the header, or null. Ignores
- * cookies of a request with a token. Only throws for an invalid token.
+ * cookies of a request with a token. Only throws for an invalid token, but not in a health check.
  */
 export function loadSession(deps: AccountDeps) {
   const said = new Said()
@@ -59,7 +60,7 @@ export function loadSession(deps: AccountDeps) {
     c.set('nameOf', (email) =>
       names.getOrInsertComputed(email, () => getUserByEmail(deps.db, email)?.name ?? null),
     )
-    const shown = readBearer(c, deps.db)
+    const shown = isHealthCheck(c.req.path) ? null : readBearer(c, deps.db)
     c.set('token', shown?.token ?? null)
     if (shown) {
       c.set('session', null)

@@ -5,6 +5,9 @@ import { component, does } from './operation.ts'
 import type { SliceOperations } from './operation.ts'
 import type { Streams } from './streams.ts'
 
+/** Open to everyone, with whatever token. */
+export const isHealthCheck = (path: string) => path === '/health' || path === '/health/ready'
+
 /**
  * Liveness, and readiness: both databases respond and Davit isn't stopping. The engine may be unreachable. A
  * full disk is reported but doesn't count: reads work, and a restart frees nothing.
