@@ -60,7 +60,9 @@ export const problemSchema = componentOf('Problem', () => ({
 
 /** The problem as JSON (RFC 9457). */
 export function answerJson(c: Context<Env>, told: Problem) {
-  const { status, title, detail, code, fields } = told
+  const { status, title, detail, code, fields = [] } = told
+  const wholeBody = { field: '', message: detail }
+  const errors = fields.length === 0 && status === 422 ? [wholeBody] : fields
   sayWhen(c, told)
   const body = {
     type: 'about:blank',
@@ -69,8 +71,8 @@ export function answerJson(c: Context<Env>, told: Problem) {
     detail,
     requestId: c.var.requestId,
     ...(code && { code }),
-    ...(fields?.length && {
-      errors: fields.map((e) => ({ ...e, field: fieldName(c, e.field) })),
+    ...(errors.length > 0 && {
+      errors: errors.map((e) => ({ ...e, field: fieldName(c, e.field) })),
     }),
   }
   return c.body(JSON.stringify(body), status, { 'Content-Type': 'application/problem+json' })

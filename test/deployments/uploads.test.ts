@@ -172,6 +172,8 @@ describe('refused, with nothing deployed and nothing kept, is', () => {
       expected === 413 && _.startsWith('100') ? await withProject({ jobsWait: true }) : null
     const { status, json } = await (limited?.upload ?? upload)(body())
     expect([status, typeof json.detail]).toEqual([expected, 'string'])
+    const whole = [{ field: '', message: json.detail }]
+    expect(json.errors).toEqual(expected === 422 ? whole : undefined)
     expect([kept(), limited?.kept() ?? []]).toEqual([[], []])
     expect((await ada.get(`/projects/${project.id}/deployments`)).json.items).toEqual([])
   })
