@@ -14,6 +14,7 @@ import { compress } from './web/compress.ts'
 import { csrfToken } from './web/csrf.ts'
 import { factory } from './web/factory.ts'
 import type { Env } from './web/factory.ts'
+import { headLength } from './web/head.ts'
 import { healthRoutes, isHealthCheck } from './web/health.ts'
 import { ownHost } from './web/own-host.ts'
 import { rateLimit } from './web/rate-limit.ts'
@@ -33,7 +34,7 @@ export function createFront(
   const app = factory.createApp()
   app.onError(async (error, c) => (await failures()).answerError(error, c))
   app.notFound(async (c) => (await failures()).answerNotFound(c))
-  app.use(requestId(), clientAddress(config.trustedProxies), requestLog(), compress())
+  app.use(requestId(), clientAddress(config.trustedProxies), requestLog(), headLength(), compress())
   app.use(
     pageHeaders(config),
     methodNotAllowed({

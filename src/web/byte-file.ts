@@ -3,6 +3,7 @@ import { PassThrough, Readable } from 'node:stream'
 import type { Writable } from 'node:stream'
 import type { Context } from 'hono'
 import type { Env } from './factory.ts'
+import { headOfStream } from './head.ts'
 import type { Streams } from './streams.ts'
 
 type ByteFile = {
@@ -38,9 +39,15 @@ export async function byteFile(c: Context<Env>, { name, streams, write }: ByteFi
   done.catch(() => {})
   through.on('close', () => over.abort())
   await Promise.race([isBegun, done])
-  return c.body(Readable.toWeb(through) as ReadableStream<Uint8Array>, 200, {
+  const headers = {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}"`,
     'X-Accel-Buffering': 'no',
-  })
+  }
+  if (c.req.method === 'HEAD') {
+    through.destroy()
+    await done.catch(() => {}) // it was broken off
+    return headOfStream(c, 200, headers)
+  }
+  return c.body(Readable.toWeb(through) as ReadableStream<Uint8Array>, 200, headers)
 }

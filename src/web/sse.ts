@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { journal } from '../platform/journal.ts'
 import type { Env } from './factory.ts'
+import { headOfStream } from './head.ts'
 import { sessionCheck } from './streams.ts'
 import type { Streams } from './streams.ts'
 
@@ -97,7 +98,7 @@ function stream<Event>(
   { wire, status = 200 }: { wire: Wire; status?: ContentfulStatusCode },
 ) {
   const { headers } = wire
-  if (c.req.method === 'HEAD') return c.body(null, status, headers)
+  if (c.req.method === 'HEAD') return headOfStream(c, status, headers)
   let close = () => {}
   const { user, isLoginAlive: isAllowed } = c.var
   const leave = streams.enter(user!.id, { isAllowed, end: () => close() })

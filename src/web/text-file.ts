@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { pause } from '../platform/pause.ts'
 import { encodingOf } from './compress.ts'
+import { headOfStream } from './head.ts'
 
 /** A line of a file; the time is in milliseconds since 1970. */
 export const datedText = ({ time, text }: { time: number; text: string }) =>
@@ -42,6 +43,12 @@ export function textInPieces(
     stop = () => {},
   }: { pieces: Pieces; headers: Record<string, string>; stop?: () => void },
 ) {
+  const encoding = headers['Content-Disposition'] ? null : encodingOf(c)
+  if (encoding) c.header('Content-Encoding', encoding)
+  if (c.req.method === 'HEAD') {
+    stop()
+    return headOfStream(c, 200, headers)
+  }
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(
     {
@@ -55,8 +62,6 @@ export function textInPieces(
     },
     { highWaterMark: 1 },
   )
-  const encoding = headers['Content-Disposition'] ? null : encodingOf(c)
-  if (encoding) c.header('Content-Encoding', encoding)
   const sent: typeof body = encoding ? body.pipeThrough(new CompressionStream(encoding)) : body
   return c.body(sent, 200, headers)
 }
