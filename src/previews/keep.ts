@@ -22,18 +22,17 @@ const retryDelay = 60_000
 export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
   /** When they are tried again, by id. */
   const failed = new Map<string, number>()
-  const isDue = (now: number) => (id: string) => (failed.get(id) ?? 0) <= now
+  const dueOf = (id: string) => failed.get(id) ?? 0
   return deps.scheduler.keep(
     {
       next(now) {
-        if (listEnded(deps).some(isDue(now))) return now
-        const times = [firstExpiry(deps.db) ?? Infinity, ...failed.values()]
+        const times = [firstExpiry(deps.db) ?? Infinity, ...listEnded(deps).map(dueOf)]
         const first = Math.min(...times)
-        return first === Infinity ? null : first
+        return first === Infinity ? null : Math.max(now, first)
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
-        for (const id of listEnded(deps).filter(isDue(now))) {
+        for (const id of listEnded(deps).filter((id) => dueOf(id) <= now)) {
           failed.delete(id)
           if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
         }

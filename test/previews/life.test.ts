@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { until } from '../support/until.ts'
 import { day, hash, setUp } from './pulls.ts'
 
 test('a pull request that is opened gets an environment, where exactly its head is deployed', async () => {
@@ -115,6 +116,29 @@ describe('it is deleted', () => {
     await s.gone()
     const left = await s.t.docker.listVolumes({ labels: [] })
     expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
+  })
+
+  test('a minute later if that fails, and not all the time', async () => {
+    const s = await setUp()
+    for (const number of [1, 2]) {
+      await s.tell({ number })
+      await s.tell({ number, action: 'closed' })
+    }
+    let tries = 0
+    s.t.faults.listContainers = () => (tries++, Promise.reject(new Error('broken')))
+    s.keep()
+    await until(async () => {
+      await s.clock.pass(0)
+      return tries === 2
+    })
+    await s.clock.pass(50_000)
+    delete s.t.faults.listContainers
+    expect(await s.environments()).toBeArrayOfSize(3)
+    await s.ada.delete(`${s.path}/envs/${(await s.find('pr-1')).id}`)
+    await s.clock.pass(10_000)
+    await s.gone('pr-2')
+    await s.clock.pass(day)
+    expect(s.clock.wakes).toBeLessThan(20)
   })
 
   test('and comes back when it is reopened', async () => {
