@@ -1,11 +1,13 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, onTestFinished, test } from 'bun:test'
 import { auditEvents } from '../../src/db/schema.ts'
 import { previewForm } from '../../src/previews/settings.ts'
 import { addSource } from '../git/source.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { expectRefusals } from '../support/refusals.ts'
-import { aProject } from '../webhooks/senders.ts'
+import { until } from '../support/until.ts'
+import { aProject, post, secret, sent } from '../webhooks/senders.ts'
+import { aPull, hash } from './pulls.ts'
 
 const provider = startProviderServer('github')
 afterAll(() => provider.stop())
@@ -94,4 +96,24 @@ test('turning them on registers the webhook again, with events of pull requests'
   const refused = await ada.put(`${path}/previews`, { enabled: true })
   expect(refused.status).toBeGreaterThanOrEqual(500)
   expect((await ada.get(`${path}/previews`)).json.enabled).toBe(false)
+})
+
+test('the commit of a preview gets a status from it, as from any environment', async () => {
+  const env = { DAVIT_URL: 'https://davit.example.com' }
+  const { t, ada } = withAda(simulatedApp(env))
+  provider.mode = 'answer'
+  const repository = provider.add({ fullName: 'team/site' })
+  const sourceId = await addSource(ada, provider, 'site')
+  const { json } = await ada.post('/projects', { name: 'y', sourceId, repository: 'team/site' })
+  await ada.put(`/projects/${json.id}/settings`, { webhookSecret: secret })
+  await ada.put(`/projects/${json.id}/previews`, { enabled: true })
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  void t.outbox.run(stop)
+  const address = `${provider.baseUrl}/team/site.git`
+  const pull = aPull({ repository: { full_name: 'team/site', clone_url: address } })
+  const headers = { 'X-GitHub-Event': 'pull_request' }
+  expect((await post(t, sent.github(pull, { headers }))).status).toBe(202)
+  await until(() => repository.statuses.length > 0, 20)
+  expect(repository.statuses[0]).toMatchObject({ sha: hash(1), context: 'davit/pr-7' })
 })
