@@ -176,6 +176,16 @@ describe('of what is hostile', () => {
     expect((await t.owner.get(`/projects/${id}/envs`)).json.items).toBeArrayOfSize(1)
   })
 
+  test('a long description is read like a short one', async () => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner)
+    await t.owner.put(`/projects/${id}/previews`, { enabled: true })
+    const { pull_request, ...pull } = aPull()
+    const long = { ...pull, pull_request: { ...pull_request, body: 'x'.repeat(200_000) } }
+    const headers = { 'X-GitHub-Event': 'pull_request' }
+    expect((await post(t, sent.github(long, { headers }))).status).toBe(202)
+  })
+
   test('a delivery is taken once, however often it is sent', async () => {
     const t = aReceiver()
     const { id } = await aProject(t.owner)
