@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { oauthRoutes } from './accounts/oauth-routes.tsx'
-import { requireUser } from './accounts/session.ts'
+import { readLoginAgain, requireUser } from './accounts/session.ts'
 import { deviceAnswerRoutes, deviceLoginRoutes } from './accounts/device-login-routes.tsx'
 import { invite } from './accounts/invite.tsx'
 import { forgottenRoutes } from './accounts/forgotten-routes.tsx'
@@ -87,7 +87,13 @@ export function createApp(deps: Deps) {
   const { config } = deps
   const app = createFront(deps, { signed: webhookRoutes(deps), assets: staticRoutes() })
 
-  const checks = [limitBody(), csrfCheck(deps), askFirst(config), readFormMethod]
+  const checks = [
+    limitBody(),
+    csrfCheck(deps),
+    askFirst(config),
+    readFormMethod,
+    readLoginAgain(deps),
+  ]
   for (const open of ['/auth/*', '/theme']) app.use(open, ...checks)
   for (const people of ['/auth/*', '/settings/*']) app.use(people, streamCheck(deps))
   app.route('/', landingRoutes(deps))
@@ -102,7 +108,7 @@ export function createApp(deps: Deps) {
 
   app.use(requireUser(deps)) // before the checks, so that a form of an expired session redirects to the login
   app.route('/', uploadRoutes(deps)) // before the checks, which would read its body
-  app.use(...checks)
+  app.use(...checks, requireUser(deps)) // of a login that has ended while the body came
   app.route('/', liveRoutes(deps))
   app.route('/', dashboardRoutes(deps))
   app.route('/', mapRoutes(deps))

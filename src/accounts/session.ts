@@ -164,13 +164,7 @@ export function readBearer(c: Context, db: Db) {
   const header = c.req.header('Authorization') ?? ''
   if (!/^bearer\b/i.test(header)) return null
   const found = getToken(db, hashToken(header.slice('bearer'.length).trim()))
-  if (!found) {
-    c.header('WWW-Authenticate', 'Bearer')
-    throw new AppError(
-      'unauthorized',
-      'This API token isn’t valid: it is mistyped, was revoked or has expired. Create another one under Settings, Tokens.',
-    )
-  }
+  if (!found) throw badToken(c)
   const { id, lastUsedAt } = found.token
   const now = Date.now()
   if (!lastUsedAt || !isFresh(lastUsedAt, now))
@@ -178,11 +172,36 @@ export function readBearer(c: Context, db: Db) {
   return found
 }
 
+function badToken(c: Context) {
+  c.header('WWW-Authenticate', 'Bearer')
+  return new AppError(
+    'unauthorized',
+    'This API token isn’t valid: it is mistyped, was revoked or has expired. Create another one under Settings, Tokens.',
+  )
+}
+
 /** True when it was updated recently. */
 function isFresh(at: Date, now: number) {
   const since = now - at.getTime()
   return since < noteEvery && since > -tolerance
 }
+
+/**
+ * Waits for the body of a change, for which its sender may take long, and reads the login again: one that has
+ * ended by then counts as none, and of a changed role the new one.
+ */
+export const readLoginAgain = ({ db }: Pick<AccountDeps, 'db'>) =>
+  factory.createMiddleware(async function readRole(c, next) {
+    const { user, token, session } = c.var
+    if (user && c.req.method !== 'GET' && hasHandler(c)) {
+      await c.req.arrayBuffer()
+      const role = roleOf(db, { token, session })
+      if (token && !role) throw badToken(c)
+      if (!role) c.set('session', null)
+      c.set('user', role && { ...user, role })
+    }
+    await next()
+  })
 
 /** Requires a login. A missing page is not found even without one. */
 export const requireUser = (deps: VisitorDeps) =>

@@ -2,11 +2,11 @@ import { noteAdmin } from '../accounts/notices.ts'
 import { deleteSessionsOf } from '../accounts/store.ts'
 import type { UserRow } from '../accounts/store.ts'
 import { deleteTokensOf } from '../accounts/token-store.ts'
-import { findUser, updateUser } from '../accounts/store.ts'
+import { findUser, isAdmin, updateUser } from '../accounts/store.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
-import { hasOtherAdmin } from './store.ts'
+import { onlyForAdmins } from '../web/user-of.ts'
 import { giveDavit } from './transfer-store.ts'
 
 type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
@@ -16,7 +16,6 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
   db.transaction(
     (tx) => {
       const user = findOtherLive(tx, { id, by })
-      if (role === 'member') keepAnAdmin(tx, id)
       if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
       if (disabled) return shutOut(tx, user, { role })
       if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
@@ -30,13 +29,17 @@ export function shutOut(
   { id, disabledAt }: UserRow,
   changes: { role?: User['role'] | undefined; deletingAt?: Date } = {},
 ) {
-  keepAnAdmin(tx, id)
   deleteSessionsOf(tx, id)
   deleteTokensOf(tx, id)
   return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
 }
 
+/**
+ * Throws unless it is done by someone who still is an admin in the transaction of the change. So at least that
+ * one remains.
+ */
 export function findOther(tx: Tx, { id, by }: { id: string; by: User }) {
+  if (!isAdmin(tx, by.id)) throw onlyForAdmins()
   const user = findUser(tx, id)
   if (id === by.id)
     throw new AppError('conflict', 'This is your own account. Another admin has to do it.')
@@ -49,10 +52,4 @@ export function findOtherLive(tx: Tx, wanted: { id: string; by: User }) {
   if (user.deletingAt)
     throw new AppError('conflict', `${user.email} is being deleted, with everything they own.`)
   return user
-}
-
-/** Checked in the transaction of the change: the requesting admin may have been demoted since. */
-export function keepAnAdmin(tx: Tx, id: string) {
-  if (!hasOtherAdmin(tx, id))
-    throw new AppError('conflict', 'This is the last admin. Make another user an admin first.')
 }

@@ -18,11 +18,6 @@ export const deleteUser = (db: Tx, id: string) => db.delete(users).where(eq(user
 
 export const listUsersBeingDeleted = (db: Tx) => listRows(db, users, isNotNull(users.deletingAt))
 
-/** True if there is another active admin. */
-export const hasOtherAdmin = (db: Tx, id: string) =>
-  getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
-  undefined
-
 export const listHeirs = (db: Tx, id: string) =>
   db
     .select({ id: users.id, email: users.email })

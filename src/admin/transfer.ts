@@ -11,7 +11,7 @@ import { registerWebhook } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
-import { findOtherLive, keepAnAdmin } from './change-user.ts'
+import { findOtherLive } from './change-user.ts'
 import { deleteUser, hasWebhook, listProjectsOf, listServicesOf } from './store.ts'
 import { giveDavit, setOwner } from './transfer-store.ts'
 
@@ -26,7 +26,6 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
     (tx) => {
       const { id, by, heirId } = wanted
       const user = findOtherLive(tx, { id, by })
-      keepAnAdmin(tx, id)
       const heir = heirId === id ? undefined : getUser(tx, heirId)
       if (!heir || heir.disabledAt)
         throw invalidField('heirId', 'must be another user whose account is enabled.')

@@ -12,6 +12,9 @@ export function userOf(c: Context): User {
 
 export const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
 
+export const onlyForAdmins = () =>
+  new AppError('forbidden', 'Only an admin can do this. Ask one of them.')
+
 /** Runs before `input`, so that what belongs to someone else is missing, whatever was sent. */
 export const ownFirst = (find: (c: Context<Env>) => unknown) =>
   factory.createMiddleware(async function checkOwner(c, next) {
@@ -20,7 +23,6 @@ export const ownFirst = (find: (c: Context<Env>) => unknown) =>
   })
 
 export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
-  if (userOf(c).role !== 'admin')
-    throw new AppError('forbidden', 'Only an admin can do this. Ask one of them.')
+  if (userOf(c).role !== 'admin') throw onlyForAdmins()
   await next()
 })

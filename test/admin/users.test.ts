@@ -177,7 +177,7 @@ describe('a role', () => {
       t.db.update(users).set({ role: 'admin' }).run()
       const [a, b] = [rowOf(t, ada.email)!, rowOf(t, bob.email)!]
       changeUser(t.db, { id: b.id, by: a, ...change })
-      expect(() => changeUser(t.db, { id: a.id, by: b, ...change })).toThrow('the last admin')
+      expect(() => changeUser(t.db, { id: a.id, by: b, ...change })).toThrow('Only an admin')
       expect(rowOf(t, ada.email)).toMatchObject({ role: 'admin', disabledAt: null })
     },
   )
