@@ -1,12 +1,12 @@
 import { recordEvent } from '../audit/record.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { isAddress } from '../web/fields.ts'
-import { findUser, getUserByEmail } from './store.ts'
+import { findUser, getUser, getUserByEmail } from './store.ts'
 import type { UserRow } from './store.ts'
 import { tryPassword } from './throttle.ts'
 
-/** Returns the user. An unknown e-mail and a wrong password get the same response in the same time. */
+/** Returns the user as they are afterwards, maybe disabled. An unknown e-mail and a wrong password get the same response in the same time. */
 export async function logIn(
   { db }: { db: Db },
   {
@@ -26,7 +26,8 @@ export async function logIn(
   const hash = user?.passwordHash ?? null
   const browser = user ? browserOf(user) : null
   const fits = await tryPassword(db, { email, address, browser, password, hash })
-  if (user && fits) return user
+  const current = user && getUser(db, user.id)
+  if (current && fits && current.passwordHash === hash) return current
   // a text that isn't an address may be a password in the wrong field
   const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
   recordEvent(db, { actor, action: 'login.failed', address })
@@ -53,6 +54,16 @@ export async function confirmPassword(
   // This requires a session, so all networks together get as few attempts as a single one.
   const counted = { email: `password of ${userId}`, address, isLogin: false }
   if (!(await tryPassword(db, { ...counted, password, hash }))) throw wrong('is wrong.')
+  return findUnchanged(db, user)
+}
+
+/**
+ * Returns the user as they are now. Throws unless the password that was compared is still theirs, and they are
+ * enabled: both may have changed while it was compared, or a new one hashed.
+ */
+export function findUnchanged(db: Tx, { id, passwordHash }: UserRow) {
+  const user = findUser(db, id)
+  if (user.passwordHash !== passwordHash || user.disabledAt) throw wrong('is wrong.')
   return user
 }
 

@@ -14,7 +14,7 @@ import { linkForm, passwordForm, profileForm } from './forms.ts'
 import { countIdentities, deleteOwnIdentity, listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
 import { LinkForm, LinkedLogins } from './linked-logins.tsx'
-import { confirmPassword } from './log-in.ts'
+import { confirmPassword, findUnchanged } from './log-in.ts'
 import { authorizationUrl, findOAuthSettings } from './oauth.ts'
 import { hashPassword } from './passwords.ts'
 import { deleteResetsOf } from './reset-store.ts'
@@ -69,13 +69,17 @@ export const profileRoutes = (deps: AccountDeps) => {
     })
     .put('/settings/password', input(passwordForm, again('password', PasswordForm)), async (c) => {
       const { password, currentPassword } = c.var.input
-      const { id } = await confirmPassword(db, { ...from(c), currentPassword })
+      const confirmed = await confirmPassword(db, { ...from(c), currentPassword })
       const passwordHash = await hashPassword(password)
-      const user = db.transaction((tx) => {
-        deleteSessionsOf(tx, id)
-        deleteResetsOf(tx, id)
-        return updateUser(tx, id, { passwordHash })
-      })
+      const user = db.transaction(
+        (tx) => {
+          const { id } = findUnchanged(tx, confirmed)
+          deleteSessionsOf(tx, id)
+          deleteResetsOf(tx, id)
+          return updateUser(tx, id, { passwordHash })
+        },
+        { behavior: 'immediate' },
+      )
       audit(c, 'password.changed')
       startSession(c, deps, user)
       const said = 'Password changed. Your other sessions were ended.'
