@@ -6,7 +6,7 @@ import type { registerForm } from './forms.ts'
 import { getOpenInvite, setInviteUsed } from './invite-store.ts'
 import { hashPassword } from './passwords.ts'
 import { isSetupCode } from './setup-code.ts'
-import { getUserByEmail, hasUsers, insertUser } from './store.ts'
+import { findUser, getUserByEmail, hasUsers, insertUser } from './store.ts'
 import { countTry } from './throttle.ts'
 
 export type AdmissionDeps = { config: Config; setupCode: string | null; db: Tx }
@@ -17,9 +17,12 @@ type Applicant = {
   invite?: string | null | undefined
 }
 
-type Admission = { role: 'admin' | 'member'; inviteId: string | null }
+type Admission = { role: 'admin' | 'member'; invite: { id: string; createdBy: string } | null }
 
-/** The first account is an admin's; later ones need DAVIT_REGISTRATION to allow it. */
+/**
+ * Returns the user, and who invited them, if anyone. The first account is an admin's; later ones need
+ * DAVIT_REGISTRATION to allow it.
+ */
 export async function register(
   deps: AdmissionDeps & { db: Db },
   application: z.infer<typeof registerForm> & { address: string },
@@ -34,9 +37,10 @@ export async function register(
   const passwordHash = await hashPassword(password)
   return db.transaction(
     (tx) => {
-      const { role, inviteId } = admit({ ...deps, db: tx }, application)
-      if (inviteId) setInviteUsed(tx, inviteId)
-      return insertUser(tx, { email, name, passwordHash, role })
+      const { role, invite } = admit({ ...deps, db: tx }, application)
+      if (invite) setInviteUsed(tx, invite.id)
+      const user = insertUser(tx, { email, name, passwordHash, role })
+      return { user, inviter: invite && findUser(tx, invite.createdBy) }
     },
     { behavior: 'immediate' }, // with two first accounts at once, the second sees the first
   )
@@ -46,13 +50,13 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
   const { db, setupCode } = deps
   if (!hasUsers(db)) {
     if (setupCode !== null && !isSetupCode(shown.setupCode ?? '', setupCode)) throw wrongSetupCode()
-    return { role: 'admin', inviteId: null }
+    return { role: 'admin', invite: null }
   }
   const closed = whyClosed(deps, shown.invite)
   if (closed) throw new AppError('forbidden', closed)
   if (getUserByEmail(db, email))
     throw conflictField('email', 'This e-mail address already has an account. Log in instead.')
-  return { role: 'member', inviteId: getOpenInvite(db, shown.invite)?.id ?? null }
+  return { role: 'member', invite: getOpenInvite(db, shown.invite) ?? null }
 }
 
 /** True for the first account, if a setup code was printed. */

@@ -46,5 +46,12 @@ export const findInvite = (db: Tx, id: string) =>
 export const getOpenInvite = (db: Tx, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 
+/** Those of someone who may invite no one any more. */
+export const deleteOpenInvitesOf = (db: Tx, createdBy: string) =>
+  db
+    .delete(invites)
+    .where(and(eq(invites.createdBy, createdBy), isOpen()))
+    .run()
+
 export const setInviteUsed = (db: Tx, id: string) =>
   db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()

@@ -73,9 +73,9 @@ export const accountRoutes = (deps: RouteDeps) => {
       '/auth/register',
       input(registerForm, (_, draft) => registerView(deps, draft)),
       async (c) => {
-        const user = await register(deps, { ...c.var.input, address: c.var.address })
+        const { user, inviter } = await register(deps, { ...c.var.input, address: c.var.address })
         startSession(c, deps, user)
-        audit(c, 'user.registered')
+        audit(c, 'user.registered', { details: { ...(inviter && { invited_by: inviter.email }) } })
         const to = clientOf(c) === 'program' ? '/settings/profile' : '/dashboard'
         return moveOn(c, { to, json: () => userJson(user), created: true })
       },

@@ -1,3 +1,4 @@
+import { deleteOpenInvitesOf } from '../accounts/invite-store.ts'
 import { noteAdmin } from '../accounts/notices.ts'
 import { deleteSessionsOf } from '../accounts/store.ts'
 import type { UserRow } from '../accounts/store.ts'
@@ -16,6 +17,7 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
   db.transaction(
     (tx) => {
       const user = findOtherLive(tx, { id, by })
+      if (role === 'member') deleteOpenInvitesOf(tx, id)
       if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
       if (disabled) return shutOut(tx, user, { role })
       if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
@@ -31,6 +33,7 @@ export function shutOut(
 ) {
   deleteSessionsOf(tx, id)
   deleteTokensOf(tx, id)
+  deleteOpenInvitesOf(tx, id)
   return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { users } from '../../src/db/schema.ts'
+import { getUserByEmail, insertUser } from '../../src/accounts/store.ts'
+import { changeUser } from '../../src/admin/change-user.ts'
+import { auditEvents, invites, users } from '../../src/db/schema.ts'
 import { accountsApp, ada, bob, registered, Visitor } from './visitor.ts'
 
 const emailsIn = ({ db }: ReturnType<typeof accountsApp>) =>
@@ -86,6 +88,40 @@ describe('an invitation', () => {
       invite: tokenOf(made),
     })
     expect(response.status).toBe(403)
+  })
+
+  test.each([{ role: 'member' as const }, { disabled: true }])(
+    'of an admin who is changed to %p is none, now and when that is undone',
+    async (change) => {
+      const t = accountsApp(inviting)
+      const admin = await registered(t.app, ada)
+      const [used, open] = [tokenOf(await invite(admin)), tokenOf(await invite(admin))]
+      await registered(t.app, bob, { invite: used })
+      const by = insertUser(t.db, { email: 'root@example.com', role: 'admin' })
+      const { id } = getUserByEmail(t.db, ada.email)!
+      changeUser(t.db, { id, by, ...change })
+      const enter = () =>
+        new Visitor(t.app).json('/auth/register', {
+          email: 'eve@example.com',
+          password: bob.password,
+          invite: open,
+        })
+      expect((await enter()).status).toBe(403)
+      changeUser(t.db, { id, by, role: 'admin', disabled: false })
+      expect((await enter()).status).toBe(403)
+      expect(t.db.select().from(invites).all()).toMatchObject([{ usedAt: expect.any(Date) }])
+    },
+  )
+
+  test('is recorded with who made it', async () => {
+    const t = accountsApp(inviting)
+    const token = tokenOf(await invite(await registered(t.app, ada)))
+    await registered(t.app, bob, { invite: token })
+    const recorded = t.db.select().from(auditEvents).all()
+    expect(recorded.filter(({ action }) => action === 'user.registered')).toMatchObject([
+      { actor: ada.email, details: {} },
+      { actor: bob.email, details: { invited_by: ada.email } },
+    ])
   })
 
   test('is shown once, its list never shows the link', async () => {
