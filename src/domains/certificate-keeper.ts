@@ -31,8 +31,8 @@ import {
   otherAgain,
   waitingAgain,
 } from './certificate-times.ts'
-import { storeCertificate } from './certificate-notice.ts'
-import { checkDns } from './dns-check.ts'
+import { endNotices, storeCertificate } from './certificate-notice.ts'
+import { checkDns, troubleOf } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { edgeAddresses, publicAddresses } from './public-address.ts'
 
@@ -118,6 +118,7 @@ export class CertificateKeeper {
     const now = new Date()
     try {
       keepCertificates(this.#kept.db, this.#hosts(), now)
+      endNotices(this.#kept.db, this.#owners)
       const { due, next } = listByTime(this.#kept.db, now)
       this.#queue = due.map(({ host }) => host).filter((host) => !this.#busy.has(host))
       this.#goOn(signal)
@@ -287,11 +288,6 @@ export class CertificateKeeper {
   /** Resolves when the stored configuration is active. */
   #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.sync(), signal)
 }
-
-const troubleOf = ({ trouble, ok }: DnsCheck) => ({
-  errorMessage: ok === true ? null : (trouble?.message ?? null),
-  errorHint: ok === true ? null : (trouble?.hint ?? null),
-})
 
 const issued = ({ issuer, notAfter }: Served): Partial<Certificate> => ({
   ...{ status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null },

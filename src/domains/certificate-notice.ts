@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { emit } from '../notifications/emit.ts'
-import { certificateFailing, certificateIssued } from '../notifications/texts.ts'
+import { listOpenOf } from '../notifications/store.ts'
+import { certificateFailing, certificateIssued, certificateOver } from '../notifications/texts.ts'
 import { findCertificate, getHostPlace, setCertificate } from './certificate-store.ts'
 import type { Certificate } from './certificate-store.ts'
 
@@ -39,5 +40,28 @@ export function noteCertificate(
       : ownerId
         ? '/dashboard'
         : '/settings/edge'
-  emit(db, { ...place, ...told, ownerId, subject: host, href, of: `certificate ${host}` })
+  emit(db, { ...place, ...told, ownerId, subject: host, href, of: keyOf(db, host, { ownerId }) })
+}
+
+/** Ends what was told of hosts that were removed since, or lead to something else. Takes the present ones. */
+export const endNotices = (db: Db, owners: ReadonlyMap<string, string | null>) =>
+  db.transaction(() => {
+    for (const { of, subject, href, ...place } of listOpenOf(db, [prefix])) {
+      const [host = ''] = of!.slice(prefix.length).split(' ')
+      const ownerId = owners.get(host)
+      if (ownerId !== undefined && of === keyOf(db, host, { ownerId })) continue
+      const { projectId, environmentId, serviceId } = place
+      emit(db, {
+        ...{ ownerId: place.ownerId, projectId, environmentId, serviceId },
+        ...{ ...certificateOver({ host }), subject, href, of },
+      })
+    }
+  })
+
+const prefix = 'certificate '
+
+/** Names the place too: a host that leads to something else has a failure of its own. */
+function keyOf(db: Db, host: string, { ownerId }: { ownerId: string | null }) {
+  const { environmentId, serviceId } = getHostPlace(db, host)
+  return `${prefix}${host} of ${environmentId ?? serviceId ?? ownerId ?? 'Davit'}`
 }

@@ -23,6 +23,7 @@ export const getHostPlace = (db: Db, host: string) =>
     .from(domains)
     .leftJoin(environments, eq(environments.id, domains.environmentId))
     .where(eq(domains.host, host))
+    .orderBy(asc(domains.id))
     .limit(1)
     .get() ?? { environmentId: null, serviceId: null, projectId: null }
 

@@ -14,6 +14,12 @@ export type DnsCheck = {
   mayAsk: boolean
 }
 
+/** As it is stored with a certificate. */
+export const troubleOf = ({ trouble, ok }: DnsCheck) => ({
+  errorMessage: ok === true ? null : (trouble?.message ?? null),
+  errorHint: ok === true ? null : (trouble?.hint ?? null),
+})
+
 export const noAddress = (host: string) => `${host} has no address in the DNS.`
 
 /** Compares a name's addresses with the expected ones. `own` are further valid addresses of this machine. */

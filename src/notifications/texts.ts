@@ -171,6 +171,12 @@ export const certificateIssued = ({ host, notAfter }: { host: string; notAfter: 
   text: `It is valid until ${notAfter.toISOString().slice(0, 10)}.`,
 })
 
+export const certificateOver = ({ host }: { host: string }): News => ({
+  ...{ kind: 'certificate_failing', level: 'resolved', todo: null },
+  title: `The certificate of ${host} is no longer awaited here`,
+  text: 'Its domain was removed or changed. If it still fails, you are told again.',
+})
+
 export const scheduleFailed = (
   of: Subject & { name: string; message: string; hint: string | null },
 ): News => ({
