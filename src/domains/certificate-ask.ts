@@ -5,8 +5,16 @@ import { problemIn } from '../edge/certificate-log.ts'
 import type { Problem } from '../edge/certificate-log.ts'
 import { Failure } from '../platform/errors.ts'
 import { nameOfIssuer } from './certificate-own.ts'
+import type { Certificate } from './certificate-store.ts'
+import { nextLook } from './certificate-times.ts'
 
 export type Served = { issuer: string; from: Date; notAfter: Date }
+
+/** As it is stored. */
+export const issued = ({ issuer, notAfter }: Served): Partial<Certificate> => ({
+  ...{ status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null },
+  nextTryAt: nextLook({ notAfter }),
+})
 
 /** Milliseconds for one handshake; Caddy ends those that wait for an authority after ten seconds. */
 const timeoutMs = 20_000

@@ -9,8 +9,7 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { unlessAborted } from '../platform/pause.ts'
 import { CertificateBudget } from './certificate-budget.ts'
-import { askForCertificate, lastProblem, servedCertificate } from './certificate-ask.ts'
-import type { Served } from './certificate-ask.ts'
+import { askForCertificate, issued, lastProblem, servedCertificate } from './certificate-ask.ts'
 import {
   findCertificate,
   keepCertificates,
@@ -27,11 +26,10 @@ import {
   earliest,
   isLate,
   minute,
-  nextLook,
   otherAgain,
   waitingAgain,
 } from './certificate-times.ts'
-import { endNotices, storeCertificate } from './certificate-notice.ts'
+import { endNotices, noteOwn, storeCertificate } from './certificate-notice.ts'
 import { checkDns, troubleOf } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { edgeAddresses, publicAddresses } from './public-address.ts'
@@ -64,7 +62,7 @@ export class CertificateKeeper {
   /** Hosts that are due, longest overdue first. */
   #queue: string[] = []
   /** By host, as of the last check: scanning all hosts to find one is too expensive. */
-  #https = new Map<string, Https['kind']>()
+  #https = new Map<string, Https>()
   #owners = new Map<string, string | null>()
   #woken = Promise.withResolvers<void>()
   #expected: string[] | null = null
@@ -118,7 +116,7 @@ export class CertificateKeeper {
     const now = new Date()
     try {
       keepCertificates(this.#kept.db, this.#hosts(), now)
-      endNotices(this.#kept.db, this.#owners)
+      endNotices(this.#kept.db, this.#owners, (host) => this.#https.get(host)?.kind !== 'off')
       const { due, next } = listByTime(this.#kept.db, now)
       this.#queue = due.map(({ host }) => host).filter((host) => !this.#busy.has(host))
       this.#goOn(signal)
@@ -159,13 +157,10 @@ export class CertificateKeeper {
       const dns = await this.#lookUp(host, signal)
       const row = findCertificate(this.#kept.db, host)
       if (!row) return
-      const isAuto = this.#https.get(host) === 'auto'
+      const https = this.#https.get(host)
+      const isAuto = https?.kind === 'auto'
       if (isAuto && this.#kept.edge.mode === 'direct') await this.#inForce(signal) // it may be about to start
-      if (!isAuto || this.#kept.edge.mode === 'direct')
-        this.#set(host, {
-          ...troubleOf(dns),
-          nextTryAt: this.#later(host, isAuto ? waitingAgain : otherAgain),
-        })
+      if (!isAuto || this.#kept.edge.mode === 'direct') this.#keepOther(host, https, dns)
       else if (this.#kept.edge.mode === 'external') await this.#readForeign(host, dns, signal)
       else if (row.status === 'issued') await this.#checkIssued(row, dns, signal)
       else if (dns.mayAsk) await this.#ask(row, dns, signal)
@@ -176,6 +171,16 @@ export class CertificateKeeper {
       if (!(error instanceof Failure && error.code === 'edge_unreachable'))
         report('checking a certificate failed', error, { host })
     }
+  }
+
+  /** Davit gets it no certificate, so a name that points elsewhere isn't a failure of one. */
+  #keepOther(host: string, https: Https | undefined, dns: DnsCheck) {
+    const { db, edge } = this.#kept
+    const nextTryAt = this.#later(host, https?.kind === 'auto' ? waitingAgain : otherAgain)
+    setCertificate(db, host, { ...troubleOf(dns), nextTryAt })
+    const ownerId = this.#owners.get(host)
+    if (https?.kind === 'own' && edge.mode === 'caddy' && ownerId !== undefined)
+      noteOwn(db, host, { certificate: https.certificate, ownerId })
   }
 
   async #lookUp(host: string, signal: AbortSignal): Promise<DnsCheck> {
@@ -274,7 +279,7 @@ export class CertificateKeeper {
 
   #hosts() {
     this.#owners = ownersOfHosts(this.#kept.db, this.#kept.config)
-    this.#https = new Map(this.#kept.hosts().map(({ name, https }) => [name, https.kind]))
+    this.#https = new Map(this.#kept.hosts().map(({ name, https }) => [name, https]))
     return new Set(this.#https.keys())
   }
 
@@ -288,8 +293,3 @@ export class CertificateKeeper {
   /** Resolves when the stored configuration is active. */
   #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.sync(), signal)
 }
-
-const issued = ({ issuer, notAfter }: Served): Partial<Certificate> => ({
-  ...{ status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null },
-  nextTryAt: nextLook({ notAfter }),
-})

@@ -1,9 +1,12 @@
 import type { Db } from '../db/index.ts'
 import { emit } from '../notifications/emit.ts'
-import { listOpenOf } from '../notifications/store.ts'
+import { getOpen, listOpenOf } from '../notifications/store.ts'
 import { certificateFailing, certificateIssued, certificateOver } from '../notifications/texts.ts'
+import type { News } from '../notifications/texts.ts'
+import { describeCertificate, endingOf } from './certificate-own.ts'
 import { findCertificate, getHostPlace, setCertificate } from './certificate-store.ts'
 import type { Certificate } from './certificate-store.ts'
+import { day } from './certificate-times.ts'
 
 /** Stores what was found out of a host, and what its owner is told of it; undefined for one that was removed. */
 export const storeCertificate = (
@@ -31,7 +34,26 @@ export function noteCertificate(
   const told = message
     ? certificateFailing({ host, message, hint })
     : notAfter && certificateIssued({ host, notAfter })
-  if (!told) return
+  if (told) tell(db, host, { ownerId, told })
+}
+
+/** Tells the owner of a host, at most daily, that the certificate they uploaded ends, and when it is replaced. */
+export function noteOwn(
+  db: Db,
+  host: string,
+  { certificate, ownerId }: { certificate: string; ownerId: string | null },
+) {
+  const { notAfter } = describeCertificate(certificate)
+  const ending = endingOf({ notAfter })
+  const told = ending
+    ? certificateFailing({ host, ...ending })
+    : certificateIssued({ host, notAfter })
+  const open = getOpen(db, keyOf(db, host, { ownerId }))
+  if (open?.text === told.text && Date.now() - open.lastAt.getTime() < day) return
+  db.transaction(() => tell(db, host, { ownerId, told }))
+}
+
+function tell(db: Db, host: string, { ownerId, told }: { ownerId: string | null; told: News }) {
   const place = getHostPlace(db, host)
   const href = place.environmentId
     ? `/envs/${place.environmentId}/domains`
@@ -43,13 +65,21 @@ export function noteCertificate(
   emit(db, { ...place, ...told, ownerId, subject: host, href, of: keyOf(db, host, { ownerId }) })
 }
 
-/** Ends what was told of hosts that were removed since, or lead to something else. Takes the present ones. */
-export const endNotices = (db: Db, owners: ReadonlyMap<string, string | null>) =>
+/**
+ * Ends what was told of hosts that were removed since, lead to something else, or need no certificate. Takes the
+ * present ones.
+ */
+export const endNotices = (
+  db: Db,
+  owners: ReadonlyMap<string, string | null>,
+  needsOne: (host: string) => boolean,
+) =>
   db.transaction(() => {
     for (const { of, subject, href, ...place } of listOpenOf(db, [prefix])) {
       const [host = ''] = of!.slice(prefix.length).split(' ')
       const ownerId = owners.get(host)
-      if (ownerId !== undefined && of === keyOf(db, host, { ownerId })) continue
+      const isPresent = ownerId !== undefined && of === keyOf(db, host, { ownerId })
+      if (isPresent && needsOne(host)) continue
       const { projectId, environmentId, serviceId } = place
       emit(db, {
         ...{ ownerId: place.ownerId, projectId, environmentId, serviceId },

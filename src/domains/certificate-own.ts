@@ -56,6 +56,17 @@ const endsSoon = 21 * 86_400_000
 const endingHint =
   'Davit can’t renew an uploaded certificate. Choose Edit to upload a new one, or choose automatic HTTPS.'
 
+/** Says that an uploaded certificate has expired or soon will; null while there is time. */
+export function endingOf({ notAfter }: { notAfter: Date }, now = new Date()) {
+  const left = notAfter.getTime() - now.getTime()
+  if (left >= endsSoon) return null
+  const message =
+    left <= 0
+      ? `This certificate expired on ${dayOf(notAfter)}: browsers show a warning instead of the app.`
+      : `This certificate expires on ${dayOf(notAfter)}.`
+  return { message, hint: endingHint }
+}
+
 /** Adds its state and the objections of browsers: only the user can renew it. */
 export function describeOwn(
   certificate: string,
@@ -63,21 +74,15 @@ export function describeOwn(
   { isPrivateFine = false }: { isPrivateFine?: boolean } = {},
 ) {
   const { issuer, notAfter } = describeCertificate(certificate)
-  const left = notAfter.getTime() - now.getTime()
-  const message =
-    left <= 0
-      ? `This certificate expired on ${dayOf(notAfter)}: browsers show a warning instead of the app.`
-      : left < endsSoon
-        ? `This certificate expires on ${dayOf(notAfter)}.`
-        : null
+  const ending = endingOf({ notAfter }, now)
   const chain = blocksIn(certificate).map(({ pem }) => new X509Certificate(pem))
   const found = [
-    ...(message === null ? [] : [{ message, hint: endingHint }]),
+    ...(ending ? [ending] : []),
     ...doubtsOf(chain, now).filter(({ isPrivate }) => !(isPrivate && isPrivateFine)),
   ]
   return {
     ...{ issuer, notAfter },
-    status: left <= 0 ? ('failed' as const) : ('issued' as const),
+    status: notAfter <= now ? ('failed' as const) : ('issued' as const),
     error: found[0]
       ? { message: found.map((one) => one.message).join(' '), hint: found[0].hint }
       : null,

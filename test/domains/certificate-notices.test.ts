@@ -3,6 +3,7 @@ import { planOf } from '../../src/addresses/plan.ts'
 import { certificates, events } from '../../src/db/schema.ts'
 import { CertificateKeeper } from '../../src/domains/certificate-keeper.ts'
 import { noteCertificate } from '../../src/domains/certificate-notice.ts'
+import { findCertificate } from '../../src/domains/certificate-store.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -10,6 +11,9 @@ import type { TestClient } from '../support/client.ts'
 import { aNameServer } from '../support/name-server.ts'
 import { until } from '../support/until.ts'
 import { here } from './internet.ts'
+import { anIssuer } from './issuer.ts'
+
+const { issue } = anIssuer()
 
 const host = 'shop.test'
 
@@ -23,6 +27,8 @@ const told = ({ db }: TestApp) =>
     .orderBy(events.id)
     .all()
     .map(({ level, ownerId, environmentId }) => ({ level, ownerId, environmentId }))
+
+const levelsOf = (t: TestApp) => told(t).map(({ level }) => level)
 
 async function withShop() {
   const { t, ada } = withAda(simulatedApp())
@@ -106,4 +112,54 @@ test('a failure is told of the environment where its host leads now', async () =
   await aKeeper(t)
   await until(() => told(t).length > 2)
   expect(told(t)[2]).toEqual({ level: 'resolved', ownerId, environmentId })
+})
+
+/** Ada's shop with a certificate of her own that ends in so many days; `set` replaces it. */
+async function withOwn(days: number) {
+  const shop = await withShop()
+  const set = async (days: number) => {
+    const { certificate, key } = await issue({ names: [host], days })
+    const changed = await shop.ada.put(shop.path, { https: 'own', certificate, key })
+    expect(changed.status, changed.text).toBe(200)
+  }
+  await set(days)
+  return { ...shop, set }
+}
+
+test.each(['own', 'off'] as const)(
+  'with https=%s a name that points elsewhere has no failing certificate',
+  async (https) => {
+    const { t, ada, path } = await withOwn(90)
+    if (https === 'off') expect((await ada.put(path, { https })).status).toBe(200)
+    // from the time when its HTTPS was automatic
+    t.db.insert(certificates).values({ host, status: 'issued', notAfter: new Date() }).run()
+    await aKeeper(t)
+    await until(() => findCertificate(t.db, host)?.errorMessage != null)
+    expect(findCertificate(t.db, host)).toMatchObject({ status: 'issued', dnsOk: false })
+    expect(told(t)).toEqual([])
+  },
+)
+
+test('a failure ends when HTTPS is turned off', async () => {
+  const { t, ada, path } = await withShop()
+  fail(t, ada)
+  expect((await ada.put(path, { https: 'off' })).status).toBe(200)
+  await aKeeper(t)
+  await until(() => told(t).length > 1)
+  expect(levelsOf(t)).toEqual(['failure', 'resolved'])
+})
+
+test('an uploaded certificate that ends within 21 days is told once, and that it is replaced', async () => {
+  const { t, ada, environmentId, set } = await withOwn(20)
+  const keeper = await aKeeper(t)
+  await until(() => told(t).length > 0)
+  keeper.look([host])
+  await until(() => findCertificate(t.db, host)?.nextTryAt != null)
+  const open = { level: 'failure' as const, ownerId: ada.user.id, environmentId }
+  expect(told(t)).toEqual([open])
+  expect(t.db.select().from(events).get()).toMatchObject({ count: 1 })
+  await set(30)
+  keeper.look([host])
+  await until(() => told(t).length > 1)
+  expect(told(t)).toEqual([open, { ...open, level: 'resolved' }])
 })
