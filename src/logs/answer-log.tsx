@@ -10,13 +10,14 @@ import { withChanges } from '../web/live-stream.ts'
 import type { Liveness } from '../web/live.tsx'
 import { show } from '../web/respond.tsx'
 import type { Look } from '../web/status-badge.tsx'
-import { lastEventId, sse, sseEvent } from '../web/sse.ts'
+import { sse, sseEvent } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
 import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import type { Statuses } from './follow-log.ts'
 import type { JobLogQuery, OutputQuery, OutputStreamQuery } from './forms.ts'
 import { linesAsHtml, linesAsJson } from './lines-answer.ts'
+import { lastRead, namedId } from './line-ids.ts'
 import { LogBatch } from './log-batch.ts'
 import { accessProcess, lineHtml, lineJson, processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
@@ -123,11 +124,13 @@ export function answerJobLog<Status extends string>(
     asked: { format, live, ...asked },
     statuses,
     parts,
+    isNamed,
   }: {
     log: LogKey
     name: string
     asked: JobLogQuery
     statuses: Statuses<Status>
+    isNamed?: boolean
     /** Groups the lines as the log grows. */
     parts?: (from: Beginning) => Promise<LogParts>
   },
@@ -140,6 +143,7 @@ export function answerJobLog<Status extends string>(
       asked: { after: asked.after, format, live, level },
       statuses,
       parts,
+      isNamed,
     })
   const more = async () => (search ? { found: await countLines(deps, log, { search, level }) } : {})
   return answerLog(c, deps, { log, name, asked, more })
@@ -160,28 +164,38 @@ export function streamLog<Status extends string = never>(
     asked,
     statuses,
     parts,
+    isNamed = false,
   }: {
     log: LogKey
     asked: OutputStreamQuery
     statuses?: Statuses<Status> | undefined
     parts?: ((from: Beginning) => Promise<LogParts>) | undefined
+    /** True when its address leads to another log later: ids name the log, so that no reader goes on in the wrong one. */
+    isNamed?: boolean | undefined
   },
 ) {
+  const had = lastRead(c, log, { isNamed })
+  const wanted = isNamed && had.isAgain ? had.last : Math.max(asked.after, had.last)
   // A sequence number that doesn't exist yet would hide the lines before it.
-  const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(deps.logDb, log).last)
+  const after = Math.min(wanted, getExtent(deps.logDb, log).last)
+  const encoded = (batch: LogBatch) => {
+    const isJson = asked.format === 'json'
+    if (isNamed) return batch.encoded(isJson ? namedJson : namedHtml, namedId(log))
+    return isJson ? batch.json : batch.html
+  }
   async function* events(signal: AbortSignal) {
     const isWhole = asked.level === undefined
-    const from = { last: after, isAgain: lastEventId(c) > 0 }
+    const from = { last: after, isAgain: had.isAgain }
     const grouped = asked.live && isWhole ? await parts?.(from) : undefined // only for pages
     function* changedGroups() {
       const changed = grouped?.takeChanged()
       if (changed) yield sseEvent({ event: 'groups', data: JSON.stringify(changed) })
     }
     yield* changedGroups()
-    const wanted = { after, signal, statuses, process: asked.process, level: asked.level }
-    for await (const event of followLog(deps, log, wanted)) {
+    const { process, level } = asked
+    for await (const event of followLog(deps, log, { after, signal, statuses, process, level })) {
       if (event instanceof LogBatch) {
-        yield asked.format === 'json' ? event.json : event.html
+        yield encoded(event)
         grouped?.take(event.lines)
       } else grouped?.tell()
       yield* changedGroups()
@@ -191,13 +205,17 @@ export function streamLog<Status extends string = never>(
   const statusEvent = (data: Status) =>
     sseEvent({ event: 'status', data }) +
     (statuses?.isEnd(data) ? sseEvent({ event: 'done', data }) : '')
-  const since = lastEventId(c) > 0 ? undefined : asked.live
+  const since = had.isAgain ? undefined : asked.live
   return sse(c, {
     streams: deps.streams,
     events: (signal) =>
       asked.live ? withChanges(deps.changes, events(signal), { since, signal }) : events(signal),
   })
 }
+
+/** Functions of their own, by which a batch keeps what it encoded. */
+const namedHtml = (line: Line) => lineHtml(line)
+const namedJson = (line: Line) => JSON.stringify(lineJson(line))
 
 /** The output of the containers of an environment or service, as a page or in the requested format. */
 export async function answerOutput(

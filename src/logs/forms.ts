@@ -91,6 +91,12 @@ export const jobLogQuery = logQuery
 
 export type JobLogQuery = z.output<typeof jobLogQuery>
 
+/** Of the address of a service's last change, which leads to one log after another. */
+export const changeLogQuery = jobLogQuery.extend({
+  /** The id of the job of which `after` is a line. The log of another one is read from its start. */
+  log: z.string().max(64).optional(),
+})
+
 export const logStreamQuery = z.object({
   after: sequence.default(0),
   level,

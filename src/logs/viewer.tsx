@@ -31,6 +31,8 @@ type Props = {
   hasGaps?: boolean
   /** The URL that follows the log; null when it is complete. */
   stream: string | null
+  /** The job whose log it is, if that URL leads to the one of another job later. */
+  job?: string
   /** True when the stream sends an end event. */
   endsWithDone?: boolean
   /** True when it covers enough time to offer a jump to a time. */
@@ -144,15 +146,17 @@ const classesOf = ({
 const Stream = ({
   stream,
   extent,
+  job,
   chosen,
   endsWithDone,
-}: { stream: string; chosen: Chosen } & Pick<Props, 'extent' | 'endsWithDone'>) => (
+}: { stream: string; chosen: Chosen } & Pick<Props, 'extent' | 'job' | 'endsWithDone'>) => (
   <div
     id="log-stream"
     hidden
     hx-sse:connect={withQuery(
       stream,
       `after=${extent.last}&live=${useSeenVersion()}`,
+      job === undefined ? '' : `log=${job}`,
       filterOf(chosen),
     )}
     {...(endsWithDone && { 'hx-sse:close': 'done' })}

@@ -4,7 +4,7 @@ import type { Db, LogDb } from '../db/index.ts'
 import { getJob, getJobOf } from '../jobs/store.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { jobLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
+import { changeLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent, listJobLogs } from '../logs/store.ts'
@@ -103,14 +103,16 @@ export const serviceRoutes = (
     .get(`${servicePattern}/output/stream`, checkOwner(deps), query(outputStreamQuery), (c) =>
       streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
     )
-    .get(`${servicePattern}/logs`, checkOwner(deps), query(jobLogQuery), (c) => {
+    .get(`${servicePattern}/logs`, checkOwner(deps), query(changeLogQuery), (c) => {
       const service = ownService(deps, c)
       const log = lastLogOf(deps, service)
+      const { log: known = log.logId, ...asked } = c.req.valid('query')
       return answerJobLog(c, deps, {
         log,
         name: `${service.name}-last-change.log`,
-        asked: c.req.valid('query'),
+        asked: { ...asked, after: known === log.logId ? asked.after : 0 },
         statuses: statusesOf(deps, log),
+        isNamed: true,
       })
     })
     .get(servicePattern, query(shownQuery), async (c) => {
@@ -214,6 +216,7 @@ export const serviceRoutes = (
     const log = lastLogOf(deps, service)
     const { now, isEnd } = statusesOf(deps, log)
     return {
+      job: log.logId,
       lines: await listLastLines(deps, log, { ...tail, ...chosen }),
       chosen,
       extent: getExtent(deps.logDb, log),

@@ -28,6 +28,7 @@ type Props = StatusProps & {
   hasLapsed: boolean
   linked: LinkedEnvironment[]
   log: {
+    job: string
     lines: Line[]
     chosen: Chosen
     extent: { first: number; last: number }
@@ -105,6 +106,7 @@ export const ServicePage = ({
           lines={log.lines}
           note={null}
           stream={log.isOver ? null : `${servicePath(service)}/logs`}
+          job={log.job}
           endsWithDone
         />
       )}

@@ -1,6 +1,8 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { insertServiceJob } from '../../src/services/service-jobs.ts'
 import { getService, updateService } from '../../src/services/store.ts'
+import { readEvents } from '../demo/events.ts'
+import type { ServerEvent } from '../demo/events.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made } from './instances.ts'
@@ -35,6 +37,56 @@ test('the page of a service shows what its last start did, and a restart takes i
   expect(restarted).not.toContain('The start began.')
   const bob = t.logIn('bob@example.com')
   expect((await bob.get(`/services/${id}/logs`)).status).toBe(404)
+})
+
+describe('a reader of the last change', () => {
+  /** A service that was started, what its reader had of that, and then stopped, which has fewer lines. */
+  async function stopped() {
+    const { t, ada } = withAda(simulatedApp())
+    const { id } = await made(t, ada, compose('sleep 999'))
+    const read = async (query = '', lastEventId?: string) => {
+      const response = await ada.send(`/services/${id}/logs?format=json${query}`, {
+        headers: {
+          Accept: 'text/event-stream',
+          ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+        },
+      })
+      return (await Array.fromAsync(readEvents(response.body!))).filter((event) => event.id)
+    }
+    const before = await read()
+    await ada.post(`/services/${id}/stop`)
+    await t.jobs.idle()
+    return { t, ada, id, read, before, now: await read() }
+  }
+
+  test('goes on in the next one from its start, by what it had of the one before', async () => {
+    const { read, before, now } = await stopped()
+    expect(before.length).toBeGreaterThan(now.length)
+    expect(now).toHaveLength(2)
+    const [job, last] = before.at(-1)!.id!.split(':') as [string, string]
+    expect(last).toBe(String(before.length))
+    expect(await read('', before.at(-1)!.id!)).toEqual(now)
+    expect(await read(`&after=${last}&log=${job}`)).toEqual(now)
+    expect(await read(`&after=${last}&log=${job}`, before.at(-1)!.id!)).toEqual(now)
+  })
+
+  test('goes on in the same one after the line it had', async () => {
+    const { read, now } = await stopped()
+    const [first, last] = now as [ServerEvent, ServerEvent]
+    const [job] = first.id!.split(':')
+    expect(await read('', first.id!)).toEqual([last])
+    expect(await read(`&after=1&log=${job}`)).toEqual([last])
+    expect(await read('&after=1')).toEqual([last])
+    expect(await read('&after=1&log=another', last.id!)).toEqual([])
+  })
+
+  test('on its page says which one it shows', async () => {
+    const { t, ada, id } = await stopped()
+    const job = insertServiceJob(t.deps, getService(t.db, id)!, 'restart')
+    expect((await ada.page(`/services/${id}`)).text).toContain(`&amp;log=${job.id}`)
+    t.jobs.wake()
+    await t.jobs.idle()
+  })
 })
 
 test('a stop has a log too, in the place of that of the start', async () => {
