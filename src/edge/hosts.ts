@@ -19,7 +19,8 @@ type HostOptions = {
 /**
  * Links each plain host to its slots, whether or not it is in Caddy's configuration: a new one is found by
  * its name, and a removed one gets the page for unknown hosts. One with options, which a name alone doesn't
- * have, waits until the configuration has it. Returns false when one waits.
+ * have, waits until the configuration has it; what had its name before is no longer found by it. Returns false
+ * when one waits.
  */
 export function setHosts(
   folder: string,
@@ -32,17 +33,18 @@ export function setHosts(
   setSlots(folder, nobody, [pageAddress(folderInside, 'nobody')])
   // the configuration may still have it
   for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody)
-  const waits = (host: Host) => !isInForce && !isBare(host) && !isLed(hosts, host.name)
+  const isLed = (name: string, key = wanted.get(name)) =>
+    key !== undefined && targetOf(join(hosts, name)) === pathTo(key)
+  const waits = (host: Host) => !isInForce && !isBare(host) && !isLed(host.name)
   const waiting = new Set(served.filter(waits).map(({ name }) => name))
-  for (const [name, key] of wanted) if (!waiting.has(name)) link(hosts, name, key)
+  for (const [name, key] of wanted)
+    if (!waiting.has(name)) link(hosts, name, key)
+    else if (targetOf(join(hosts, name)) !== null) link(hosts, name, nobody)
   return waiting.size === 0
 }
 
 const isBare = ({ sites }: Host) =>
   sites.length === 1 && sites.every((site) => optionHandlers(site, logIn).length === 0)
-
-const isLed = (hosts: string, name: string) =>
-  ![null, pathTo(nobody)].includes(targetOf(join(hosts, name)))
 
 /** Lists the hosts that Caddy may request certificates for, on the first connection, and renews in time. */
 export const setCertificates = (folder: string, hosts: Host[]) =>

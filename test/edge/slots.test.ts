@@ -75,6 +75,22 @@ test('a host with options has its address once they are in force, one that Caddy
   expect(readlinkSync(join(folder, 'hosts/strict.test'))).toBe('../slots/nobody')
 })
 
+test('a name with options that changes hands leads to no one until they are in force', () => {
+  const led = () => readlinkSync(join(folder, 'hosts/shop.test'))
+  const shop = (slots: string, options = {}) =>
+    aHost('shop.test', { target: { slots }, ...options })
+  const login = { maxBody: 1 }
+  const given = { folderInside: '/edge' }
+  for (const before of [shop('old'), shop('old', login)]) {
+    setHosts(folder, [before], given)
+    expect(led()).toBe('../slots/old')
+    expect(setHosts(folder, [shop('new', login)], { ...given, isInForce: false })).toBe(false)
+    expect(led()).toBe('../slots/nobody')
+    expect(setHosts(folder, [shop('new', login)], given)).toBe(true)
+    expect(led()).toBe('../slots/new')
+  }
+})
+
 test('a key can’t lead out of the folder', () => {
   for (const key of ['../x', 'a/b', '.', ''])
     expect(() => setSlots(folder, key, ['a:1'])).toThrow('isn’t a key')
