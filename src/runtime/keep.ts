@@ -1,4 +1,4 @@
-import type { Container, Docker } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
 import { timed } from '../platform/trace.ts'
 import type { Component, Slot } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
@@ -117,11 +117,14 @@ async function inspectUnchanged(
         engines.inspect(one),
       ])
       if (!container) return null
-      // It may not be there under this release’s name yet, and a store of containerd has other ids: then
-      // Davit’s own server tells whether both names are of one image.
-      const isSame = there
-        ? container.imageId === there.id
-        : await areSame(own, [image, one.component!.options.image])
+      // Under this release’s name it may not be there yet. A store of containerd has other ids: then Davit’s own
+      // server tells whether both names are of one image.
+      const fresh = there ?? (await own.inspectImage(image))
+      const isSame =
+        container.imageId === fresh?.id ||
+        (!there &&
+          !!fresh &&
+          fresh.id === (await own.inspectImage(one.component!.options.image))?.id)
       if (!isSame) return null
       // one that crashes again and again, or is paused, gets another try
       if (mayBeStopped && container.state === 'exited') return container
@@ -129,11 +132,6 @@ async function inspectUnchanged(
     }),
   )
   return found.every((one) => one !== null) ? found : null
-}
-
-async function areSame(engine: Docker, images: [string, string]) {
-  const [one, other] = await Promise.all(images.map((image) => engine.inspectImage(image)))
-  return !!one && one.id === other?.id
 }
 
 /** What its container was made from, but for its image: that has another name in each release. */

@@ -67,6 +67,8 @@ export async function removeServer(
   await endLoneSwarm(deps)
 }
 
-/** It may have joined the swarm of another Davit since; after a restore its node is unknown. */
-const isStillIn = async (there: Docker, { nodeId }: Pick<Server, 'nodeId'>) =>
-  !nodeId || (await there.swarmState()).nodeId === nodeId
+/** It may have joined the swarm of another Davit since. A node that is down, and one of a restore, is unknown. */
+async function isStillIn(there: Docker, { nodeId }: Pick<Server, 'nodeId'>) {
+  const { nodeId: now } = await there.swarmState()
+  return !nodeId || !now || now === nodeId
+}

@@ -76,6 +76,10 @@ ${services}`
   const { cache, ...after } = await deployed()
   expect([typeof cache, after.db]).toEqual(['string', before.db])
   expect(after.web === before.web).toBe(!isLinked)
+
+  const [, ...lines] = more.trim().split('\n')
+  project.repository.commit({ 'compose.yaml': ['services:', ...lines.reverse(), ''].join('\n') })
+  expect(await deployed()).toEqual({ cache, ...after })
 })
 
 test('a rollback says that a volume interrupts it only where its service changes', async () => {

@@ -96,6 +96,18 @@ test('a push recreates only what it changes on an engine whose images have other
   expect((await live()).db).not.toEqual(first.db!)
 })
 
+test('a push recreates only what it changes when the images of before are gone from Davit’s own server', async () => {
+  const { t, project, live } = await placedStack(files('1'))
+  expect((await project.deploy()).status).toBe('running')
+  const first = await live()
+  await t.jobs.idle()
+  for (const { tags } of await t.docker.listImages())
+    for (const tag of tags) if (tag.startsWith('davit/')) await t.docker.removeImage(tag)
+  project.repository.commit(files('2'))
+  expect((await project.deploy()).status).toBe('running')
+  expect((await live()).db).toEqual(first.db!)
+})
+
 test.each<[string, boolean]>([
   ['moves as a whole from a server that is lost', true],
   ['stays on one that is there', false],

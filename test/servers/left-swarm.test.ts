@@ -87,3 +87,12 @@ test('a server that has joined another swarm since stays in that when it is remo
   expect([s.other.calls, s.other.state.isMember]).toEqual([['join'], true])
   expect([s.own.calls.includes('remove node 10.0.0.2'), listServers(s.t.db)]).toEqual([true, []])
 })
+
+test('a server whose node is down leaves the swarm when it is removed', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  s.t.engines.setAway({ serverId: id }, false)
+  s.other.state.nodeId = ''
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  expect(s.other.calls).toEqual(['join', 'leave'])
+})

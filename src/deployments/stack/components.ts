@@ -43,7 +43,7 @@ export function stackComponents(
     memoryBytes: environment.memoryMb * 1024 * 1024,
     cpus: environment.cpus,
   })
-  const ownNames = [...new Set(planned.flatMap(({ options }) => options.networkAliases!))]
+  const ownNames = [...new Set(planned.flatMap(({ options }) => options.networkAliases!))].sort()
   return planned.map((component): Component => {
     const isWeb = component.name === plan.web
     const isApp = isWeb || plan.services.get(component.name)!.build !== null
