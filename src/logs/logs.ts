@@ -154,6 +154,8 @@ export class Logs extends Hub<LogEvent> {
     const end = this.#endOf(log)
     const { block, length } = end
     const merges = block !== null && (length === 0 || length + lengthOf(lines) <= mergedLength)
+    const newest = merges ? getNewestBlock(this.#logDb, log) : null
+    if (newest === undefined) return // what it is the log of was deleted meanwhile
     if (!merges) end.origins = new Origins()
     const added = lineRows(lines, end.origins)
     const times = lines.map(({ time }) => time)
@@ -162,14 +164,14 @@ export class Logs extends Hub<LogEvent> {
       firstTime: times.reduce((a, b) => Math.min(a, b)),
       lastTime: times.reduce((a, b) => Math.max(a, b)),
     }
-    if (merges) {
-      const old = getNewestBlock(this.#logDb, log)!.data
+    if (newest) {
+      const old = newest.data
       const data = pack(unpack(old) + added)
       if (length > 0) {
-        span.firstTime = Math.min(span.firstTime, block.firstTime)
-        span.lastTime = Math.max(span.lastTime, block.lastTime)
+        span.firstTime = Math.min(span.firstTime, newest.firstTime)
+        span.lastTime = Math.max(span.lastTime, newest.lastTime)
       }
-      end.block = { ...block, ...span }
+      end.block = { ...block!, ...span }
       saveBlock(this.#logDb, { ...end.block, data })
       end.bytes += data.length - old.length
       end.length += added.length

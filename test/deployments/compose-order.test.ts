@@ -79,7 +79,7 @@ ${services}`
 
   const [, ...lines] = more.trim().split('\n')
   project.repository.commit({ 'compose.yaml': ['services:', ...lines.reverse(), ''].join('\n') })
-  expect(await deployed()).toEqual({ cache, ...after })
+  expect(await deployed()).toEqual({ cache: cache!, ...after })
 })
 
 test('a rollback says that a volume interrupts it only where its service changes', async () => {

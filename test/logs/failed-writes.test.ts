@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../../src/platform/journal.ts'
+import { removeLogsOf } from '../../src/logs/store.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import {
@@ -12,6 +13,7 @@ import {
   collectedEnvironment,
 } from './collecting.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { storedLines } from './stored-lines.ts'
 
 test('the marks of a start and an end are kept though nothing could be stored meanwhile', async () => {
   const { t, ada } = withAda(testApp())
@@ -54,3 +56,13 @@ function countReads({ docker, faults }: ReturnType<typeof testApp>) {
   faults.logSnapshot = (...args) => (reads.count++, logSnapshot(...args))
   return reads
 }
+
+test('what is written to a log after it was removed is dropped', async () => {
+  const t = testApp()
+  const log = { sourceId: Bun.randomUUIDv7(), logId: Bun.randomUUIDv7() }
+  const lines = [{ time: Date.now(), stream: 'system' as const, text: 'one' }]
+  t.logs.write(log, lines)
+  await removeLogsOf(t.logDb, log.sourceId)
+  t.logs.write(log, lines)
+  expect(storedLines(t.logDb, log)).toEqual([])
+})
