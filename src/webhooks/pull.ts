@@ -59,10 +59,13 @@ const ofGithub = z
     branch: pull.head.ref,
     ref: `refs/pull/${pull.number}/head`,
     commit: pull.head.sha,
-    isFork: pull.head.repo?.id !== repository.id,
+    isFork: pull.head.repo?.id !== repository.id || isPushedForReview(pull.head.ref),
     isOpen: pull.state === 'open',
     sender: sender?.login ?? null,
   }))
+
+/** Gitea's AGit flow: whoever reads the repository opens one by a push to `refs/for/main`, without a branch or a fork. */
+const isPushedForReview = (ref: string) => ref.startsWith('refs/')
 
 export const mergeRequest: PullReader = {
   members: ['object_attributes', 'project', 'user'],

@@ -132,6 +132,17 @@ test('one of another repository is of a fork, also once that was deleted', () =>
     expect(read.gitlab(ofGitlab({ source_project_id }))).toMatchObject({ isFork: true })
 })
 
+test('one that was pushed for review, without a branch, is treated as of a fork', () => {
+  const ofReview = {
+    label: '',
+    ref: 'refs/pull/3/head',
+    sha: head,
+    repo_id: 140,
+    repo: { id: 140 },
+  }
+  expect(read.gitea(ofGitea({ more: { head: ofReview } }))).toMatchObject({ isFork: true })
+})
+
 describe('of what is hostile', () => {
   test.each<[string, object]>([
     ['a script as address', { html_url: 'javascript:alert(1)' }],
