@@ -20,7 +20,7 @@ import { userOf } from '../web/user-of.ts'
 import { providers, titles } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
-import { canReplay, replay } from './replay.ts'
+import { canReplay, refuseMaking, replay } from './replay.ts'
 import type { ReplayDeps } from './replay.ts'
 import { repositoryAddressOf } from './repository-names.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
@@ -49,6 +49,7 @@ export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
     .post('/projects/:id/deliveries/:deliveryId/replay', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const delivery = findDelivery(db, { id: c.req.param('deliveryId'), projectId: project.id })
+      refuseMaking(c, delivery)
       const deployments = await replay(deps, {
         ...{ project, delivery, triggeredBy: userOf(c).email },
         signal: c.req.raw.signal,

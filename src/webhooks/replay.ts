@@ -1,3 +1,5 @@
+import type { Context } from 'hono'
+import { refuseUngiven } from '../accounts/token-scope.ts'
 import type { CheckWatch } from '../deployments/checks.ts'
 import type { ImageWatch } from '../deployments/new-images/image-watch.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
@@ -10,6 +12,7 @@ import type { MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
 import type { Project } from '../projects/store.ts'
 import { followedTag } from '../registries/tag-pattern.ts'
+import type { Env } from '../web/factory.ts'
 import { deployPull } from './deploy-pull.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
@@ -18,7 +21,21 @@ import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
+/** Only `deliver` writes it. */
+const pullOf = ({ push }: Pick<Delivery, 'push'>) => (push?.pull as Pull | undefined) ?? null
+
+/** One that was closed may have been reopened since, and a replay would delete its preview. */
+export const canReplay = ({ signatureOk, push }: Delivery) =>
+  signatureOk && push !== null && pullOf({ push })?.action !== 'closed'
+
+/** The scope that a token needs for what makes environments and services. */
+const toMake = { method: 'POST', path: '/projects/:id/envs' }
+
+/** An event of a pull request may make more than a deployment. */
+export function refuseMaking(c: Context, delivery: Delivery) {
+  const { token } = (c as Context<Env>).var
+  if (token && pullOf(delivery)) refuseUngiven(token, toMake)
+}
 
 export type ReplayDeps = TriggerDeps & MakePreviewDeps & { images: ImageWatch; checks: CheckWatch }
 type Replay = { project: Project; delivery: Delivery; triggeredBy: string; signal: AbortSignal }
@@ -28,7 +45,8 @@ export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deploymen
   const { project, delivery, triggeredBy } = asked
   if (!canReplay(delivery)) throw nothing(delivery.reason)
   if (typeof delivery.push!.tag === 'string') return replayImage(deps, asked, delivery.push!.tag)
-  if (delivery.push!.pull) return replayPull(deps, asked, delivery.push!.pull as Pull)
+  const pull = pullOf(delivery)
+  if (pull) return replayPull(deps, asked, pull)
   const push = delivery.push as Push // only `deliver` writes it
   const environments = listEnvironments(deps.db, project.id)
   const untouched = await untouchedBy(push, [{ project, environments }])

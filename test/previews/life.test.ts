@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { until } from '../support/until.ts'
+import { asToken } from '../accounts/visitor.ts'
 import { day, hash, setUp } from './pulls.ts'
 
 test('a pull request that is opened gets an environment, where exactly its head is deployed', async () => {
@@ -224,6 +225,32 @@ test('what was delivered can be replayed', async () => {
   const replay = () => s.ada.post(`${s.path}/deliveries/${delivery.id}/replay`)
   expect(await replay()).toMatchObject({ status: 201, json: { deployments: [{}] } })
   expect((await replay()).status).toBe(409) // it has that commit
+})
+
+test('a close is not replayed, as the pull request may have been reopened since', async () => {
+  const s = await setUp()
+  await s.tell({ action: 'closed' })
+  await s.tell({ action: 'reopened' })
+  const [, closed] = (await s.ada.get(`${s.path}/deliveries`)).json.items
+  expect(closed.canReplay).toBe(false)
+  expect((await s.ada.post(`${s.path}/deliveries/${closed.id}/replay`)).status).toBe(409)
+  expect(await s.find()).toMatchObject({ deleting: false })
+})
+
+test('a token that only deploys makes none by a replay', async () => {
+  const s = await setUp({ max: 1 })
+  await s.tell({ number: 8 })
+  await s.tell()
+  await s.change({ max: 2 })
+  const [delivery] = (await s.ada.get(`${s.path}/deliveries`)).json.items
+  const replayWith = async (scope: string) => {
+    const { json } = await s.ada.post('/settings/tokens', { name: scope, scopes: [scope] })
+    const call = asToken(s.t.app, json.token)
+    return (await call('POST', `${s.path}/deliveries/${delivery.id}/replay`)).status
+  }
+  expect(await replayWith('deploy')).toBe(403)
+  expect(await s.environments()).toBeArrayOfSize(2)
+  expect(await replayWith('write')).toBe(201)
 })
 
 test('an environment and its deployment are stored together, or neither', async () => {
