@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, lte, min, notInArray } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
-import { environments, links, previews, projects, services } from '../db/schema.ts'
+import { environments, previews, projects, services } from '../db/schema.ts'
 
 export type Preview = typeof previews.$inferSelect
 
@@ -82,7 +82,7 @@ export const listEndedPreviews = (db: Db) =>
     .all()
     .map(({ environment }) => environment)
 
-/** Services that were made for a preview that is gone, and that nothing else has been linked to. */
+/** Services that were made for a preview that is gone. One that was linked elsewhere is none of them any more. */
 export const listLeftServices = (db: Db) =>
   listRows(
     db,
@@ -90,7 +90,6 @@ export const listLeftServices = (db: Db) =>
     and(
       isNotNull(services.previewId),
       notInArray(services.previewId, db.select({ id: environments.id }).from(environments)),
-      notInArray(services.id, db.select({ id: links.serviceId }).from(links)),
     ),
     asc(services.id),
   )

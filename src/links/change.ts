@@ -4,6 +4,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Provides } from '../services/provides.ts'
+import { updateService } from '../services/store.ts'
 import type { Service } from '../services/store.ts'
 import { deleteLink, insertLink, listLinks, updateLink } from './store.ts'
 import type { Link, LinkVariables } from './store.ts'
@@ -15,12 +16,12 @@ export function addLink(
   { db }: Pick<Deps, 'db'>,
   {
     environmentId,
-    service: { id: serviceId, name, deletingAt },
+    service: { id: serviceId, name, deletingAt, previewId },
     provides,
     variables,
   }: {
     environmentId: string
-    service: Pick<Service, 'id' | 'name' | 'deletingAt'>
+    service: Pick<Service, 'id' | 'name' | 'deletingAt' | 'previewId'>
     provides: Provides
     variables: LinkVariables | undefined
   },
@@ -34,6 +35,8 @@ export function addLink(
   const proposed = () => numbered(provides.proposes, keys)
   const chosen = variables ?? proposed()
   refuseWrong(db, { environmentId, serviceId, provides, variables: chosen })
+  const isAnothers = previewId !== null && previewId !== environmentId
+  if (isAnothers) updateService(db, serviceId, { previewId: null }) // its data isn't thrown away
   return insertLink(db, { environmentId, serviceId, variables: chosen })
 }
 

@@ -63,17 +63,23 @@ describe('its services', () => {
     await s.servicesLeft(1)
   })
 
-  test('stay where another environment is linked to them', async () => {
+  test('stay where another environment is linked to them, also when that link goes', async () => {
     const s = await linked('fresh')
     await s.tell()
     const [fresh] = await s.services()
-    await s.ada.post(`/envs/${s.base.id}/links`, {
+    const { json } = await s.ada.post(`/envs/${s.base.id}/links`, {
       serviceId: fresh.id,
       variables: { OTHER: 'url' },
     })
     await s.tell({ action: 'closed' })
     s.keep()
     await s.gone()
+    expect(await s.services()).toMatchObject([{ id: fresh.id, deleting: false }, {}])
+    expect((await s.ada.delete(`/envs/${s.base.id}/links/${json.id}`)).status).toBe(200)
+    await s.tell({ number: 8 })
+    await s.tell({ number: 8, action: 'closed' })
+    await s.gone('pr-8')
+    await s.servicesLeft(2)
     expect(await s.services()).toMatchObject([{ id: fresh.id, deleting: false }, {}])
   })
 })
