@@ -26,13 +26,17 @@ export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
   return deps.scheduler.keep(
     {
       next(now) {
-        const times = [firstExpiry(deps.db) ?? Infinity, ...listEnded(deps).map(dueOf)]
-        const first = Math.min(...times)
-        return first === Infinity ? null : Math.max(now, first)
+        const ended = listEnded(deps)
+        if (ended.some(isDue(now))) return now
+        const retries = ended.flatMap((id) => failed.get(id) ?? [])
+        const first = Math.min(firstExpiry(deps.db) ?? Infinity, ...retries)
+        return first === Infinity ? null : first
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
-        for (const id of listEnded(deps).filter((id) => dueOf(id) <= now)) {
+        const ended = listEnded(deps)
+        for (const id of failed.keys()) if (!ended.includes(id)) failed.delete(id)
+        for (const id of ended.filter(isDue(now))) {
           failed.delete(id)
           if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
         }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { keepPreviews } from '../../src/previews/keep.ts'
+import type { Periodic, Scheduler } from '../../src/platform/scheduler.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { findService } from '../../src/services/store.ts'
 import { idle } from '../services/instances.ts'
@@ -135,6 +136,14 @@ export async function setUp(
       }),
     reasons: () => inbox(t, project.id).map(({ decision, reason }) => [decision, reason]),
     keep: () => void keepPreviews(t.deps, stop),
+    /** What the scheduler would be told. */
+    keeper() {
+      let task: Periodic
+      const scheduler = { wake() {}, keep: async (kept: Periodic) => void (task = kept) }
+      void keepPreviews({ ...t.deps, scheduler: scheduler as unknown as Scheduler }, stop)
+      const { next, run } = task!
+      return { next: (now: number) => next(now, { wasSet: false }), run }
+    },
     gone: (name = 'pr-7') =>
       until(async () => {
         await clock.pass(0) // what is due begins
