@@ -1,3 +1,4 @@
+import type { Db } from '../db/index.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import { getLatest } from '../deployments/store.ts'
 import type { Queued } from '../deployments/waiting-store.ts'
@@ -37,8 +38,9 @@ export function applyPull(deps: MakePreviewDeps, event: Event): Outcome {
   const found = getPreviewOf(deps.db, { projectId: project.id, number: pull.number })
   if (project.deletingAt) return ignored('The project is being deleted.')
   if (pull.action === 'closed') return close(deps, event, found?.environment)
-  const refused = whyNone(event)
+  const refused = whyNone(project, pull)
   if (refused !== null) return ignored(refused)
+  if (event.isOwnerDisabled) return ignored('The account of the project’s owner is disabled.')
   if (found?.environment.deletingAt)
     return ignored(`${found.environment.name} is being deleted. Replay this when it is gone.`)
   try {
@@ -62,10 +64,15 @@ function close(
   return accepted(`${environment.name} is being deleted.`)
 }
 
-function whyNone({ project, pull, isOwnerDisabled }: Event) {
+/** Why a project isn’t concerned by an event that it doesn’t store: strangers send many of these. Null for others. */
+export function whyUnheard(db: Db, project: Project, pull: Pull) {
+  const of = { projectId: project.id, number: pull.number }
+  return pull.action === 'closed' && getPreviewOf(db, of) ? null : whyNone(project, pull)
+}
+
+function whyNone(project: Project, pull: Pull) {
   const { enabled, forks } = previewSettings(project)
   if (!enabled) return 'Previews are off for this project.'
-  if (isOwnerDisabled) return 'The account of the project’s owner is disabled.'
   if (pull.isFork && forks === 'never')
     return `Pull request #${pull.number} is from a fork, and previews of forks are off.`
   return null

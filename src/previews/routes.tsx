@@ -80,10 +80,10 @@ export const previewRoutes = (deps: TriggerDeps & WebhookDeps) => {
       })
     })
 
-  /** A webhook that was registered before previews existed doesn’t report pull requests. */
+  /** A webhook reports pull requests only where previews are on: strangers open them. */
   async function askForPulls(project: Project, signal: AbortSignal) {
     const holder = [project, ...listSiblings(db, project)].find(({ webhookId }) => webhookId)
-    if (holder) await registerWebhook(deps, { project: holder, signal })
+    if (holder) await registerWebhook(deps, { project: holder, pulls: true, signal })
   }
 
   function settings(c: Context, draft: Draft) {

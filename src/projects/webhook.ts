@@ -8,7 +8,7 @@ import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { findProject, findWebhookHolder, updateProject } from './store.ts'
+import { findProject, findWebhookHolder, listSiblings, updateProject } from './store.ts'
 import type { Project } from './store.ts'
 
 export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
@@ -46,7 +46,15 @@ export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhoo
 /** Uses the project's secret, and replaces an existing webhook, also one that it shared. */
 export const registerWebhook = (
   deps: WebhookDeps,
-  { secret, ...options }: Options & { secret?: string },
+  {
+    secret,
+    pulls = false,
+    ...options
+  }: Options & {
+    secret?: string
+    /** Previews are about to be turned on. */
+    pulls?: boolean
+  },
 ): Promise<Webhook> =>
   inWords(async () => {
     const { project } = options
@@ -60,9 +68,11 @@ export const registerWebhook = (
       if (holder) updateProject(deps.db, holder.id, { webhookId: null })
     }
     updateProject(deps.db, project.id, { webhookId: null })
+    const reached = [project, ...listSiblings(deps.db, project)]
     const { id } = await provider.createWebhook(access, {
       repository,
       url,
+      pulls: pulls || reached.some(({ previews }) => previews?.enabled),
       secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
     })
     updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })

@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { whyUnheard } from '../previews/life.ts'
 import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
 import { deployPull } from './deploy-pull.ts'
@@ -43,6 +44,8 @@ export function deliver(
   const { db } = deps
   const { project } = receiver
   const { provider, signatureOk, now, push, pull, untouched } = arrival
+  const unheard = pull ? whyUnheard(db, project, pull) : null
+  if (unheard !== null) return { queued: [], reason: unheard }
   const signedBy = signer === project.id ? null : signer
   const kept = insertDelivery(db, {
     projectId: project.id,

@@ -68,7 +68,10 @@ export async function receive(
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
   const reached = [...signed, ...siblingsOf(signed, named)]
   if (provider.checkEvents.includes(event)) return hearChecks(deps, { reached, event, payload })
-  const content = await contentOf(provider, { event, payload })
+  const isOfPull = provider.pulls.events.includes(event)
+  const pull = isOfPull ? await payload.readPull() : null
+  if (typeof pull === 'string') return { deployments: [], reason: pull } // not stored: there are many
+  const content = isOfPull ? contentOfPull(pull) : await contentOf(provider, { event, payload })
   const watching = reached.flatMap(({ id }) => {
     const receiver = getReceiver(deps.db, id)
     return receiver
@@ -204,7 +207,6 @@ async function contentOf(
   { event, payload }: { event: string; payload: Payload },
 ): Promise<Content> {
   if (event === 'ping') return ignored('The webhook is set up.')
-  if (provider.pulls.events.includes(event)) return contentOfPull(await payload.readPull())
   if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} isn’t a push.`)
   const push = await payload.readPush()
   if (push) return { push }
@@ -212,8 +214,7 @@ async function contentOf(
   return { push: null, decision: 'refused', reason }
 }
 
-function contentOfPull(pull: Pull | string | null): Content {
-  if (typeof pull === 'string') return ignored(pull)
+function contentOfPull(pull: Pull | null): Content {
   if (pull) return { push: null, pull }
   const reason = 'The body isn’t the pull request that its header declares.'
   return { push: null, decision: 'refused', reason }

@@ -179,6 +179,18 @@ describe('no preview is made', () => {
     expect(await s.environments()).toBeArrayOfSize(2)
   })
 
+  test('by an event that strangers send at will, so it isn’t stored and displaces no other', async () => {
+    const s = await setUp()
+    await s.tell({ from: 43 }) // forks are off
+    await s.tell({ from: 43, action: 'closed' })
+    await s.tell({ action: 'labeled' })
+    await s.change({ enabled: false })
+    await s.tell()
+    const { status, json } = await s.tell({ action: 'closed' })
+    expect([status, json.reason]).toEqual([200, expect.any(String)])
+    expect(s.reasons()).toEqual([])
+  })
+
   test('of a pull request that was closed, when its other events come late', async () => {
     const s = await setUp()
     await s.tell({ action: 'closed' })

@@ -85,12 +85,19 @@ test('turning them on registers the webhook again, with events of pull requests'
   const path = `/projects/${json.id}`
   await ada.post(`${path}/webhook`)
   const before = repository.hooks.map(({ id }) => id)
+  expect(repository.hooks[0]!.events).not.toContain('pull_request')
   expect((await ada.put(`${path}/previews`, { enabled: true })).status).toBe(200)
   expect(repository.hooks).toBeArrayOfSize(1)
   expect(repository.hooks.map(({ id }) => id)).not.toEqual(before)
   expect(repository.hooks[0]!.events).toContain('pull_request')
   await ada.put(`${path}/previews`, { max: 2 })
   expect(repository.hooks).toBeArrayOfSize(1)
+  const sibling = { name: 'y', sourceId, repository: 'team/app' }
+  const { json: other } = await ada.post('/projects', sibling)
+  await ada.post(`/projects/${other.id}/webhook`)
+  expect(repository.hooks.map(({ events }) => events)).toEqual([
+    expect.arrayContaining(['pull_request']),
+  ])
   provider.mode = 'down'
   await ada.put(`${path}/previews`, { enabled: false })
   const refused = await ada.put(`${path}/previews`, { enabled: true })

@@ -18,7 +18,10 @@ export const gitea = restProvider({
   firstPage: 'limit=50&page=1',
   repositories: '/user/repos?limit=50&page=1',
   checks: (asked) => commitStatuses(asked, 'limit=50'),
-  newHook: (config) => newHook({ type: 'gitea' }, config, ['pull_request_sync', 'status']),
+  newHook: ({ pulls, ...config }) => {
+    const ofPulls = pulls ? ['pull_request', 'pull_request_sync'] : []
+    return newHook({ type: 'gitea' }, config, [...ofPulls, 'status'])
+  },
 
   async whoIs(api) {
     // Gitea doesn't report the scopes of a token, but each refusal names the one that is needed.

@@ -41,10 +41,10 @@ export const gitHubLike = {
   status: { context: 'context', failure: 'failure' },
 } satisfies Partial<Dialect>
 
-/** Creates a webhook for pushes, pull requests and checks; `kind`, `config` and `others` are what differs. */
+/** Creates a webhook for pushes and other events; `kind` and `config` are what differs. */
 export const newHook = (kind: object, config: object, others: string[]) => ({
   ...kind,
   active: true,
-  events: ['push', 'pull_request', ...others],
+  events: ['push', ...others],
   config: { content_type: 'json', ...config },
 })

@@ -24,8 +24,10 @@ export const github = restProvider({
   repositories: '/user/repos?per_page=100',
   checks: async (asked) =>
     (await Promise.all([checkRuns(asked), commitStatuses(asked, 'per_page=100')])).flat(),
-  newHook: (config) =>
-    newHook({ name: 'web' }, { ...config, insecure_ssl: '0' }, ['check_suite', 'status']),
+  newHook: ({ pulls, ...config }) => {
+    const others = [...(pulls ? ['pull_request'] : []), 'check_suite', 'status']
+    return newHook({ name: 'web' }, { ...config, insecure_ssl: '0' }, others)
+  },
 
   async whoIs(api) {
     const asked = { path: '/user', what: 'account', schema: account }

@@ -39,10 +39,10 @@ export const gitlab = restProvider({
     .object({ id: z.number(), url: z.string() })
     .transform(({ id, url }) => ({ id: String(id), url })),
   checks: pipelineJobs,
-  newHook: ({ url, secret }) => ({
+  newHook: ({ url, secret, pulls }) => ({
     ...{ url, token: secret, enable_ssl_verification: true },
     ...{ push_events: true, tag_push_events: true, pipeline_events: true },
-    merge_requests_events: true,
+    merge_requests_events: pulls,
   }),
   status: { context: 'name', failure: 'failed' },
 

@@ -48,6 +48,9 @@ export type Named = { repository: string }
 
 export type Webhook = { id: string; url: string }
 
+/** `pulls`: it also reports pull requests. */
+export type NewHook = { url: string; secret: string; pulls: boolean }
+
 export type CommitStatus = {
   commit: string
   /** Identifies the status among several of one commit, such as `davit/production`. */
@@ -83,7 +86,7 @@ export type Provider = {
   cloneUrl(baseUrl: string, options: Named): string
   /** The user name and password with which git clones. */
   credential(token: string): { username: string; password: string }
-  createWebhook(access: Access, options: Named & { url: string; secret: string }): Promise<Webhook>
+  createWebhook(access: Access, options: Named & NewHook): Promise<Webhook>
   /** Null when no webhook posts to the URL. */
   findWebhook(access: Access, options: Named & { url: string }): Promise<Webhook | null>
   /** Succeeds when there is none. */

@@ -6,6 +6,7 @@ import type {
   Access,
   Check,
   Named,
+  NewHook,
   Provider,
   Ref,
   Repository,
@@ -29,7 +30,7 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   repository: z.ZodType<Omit<Repository, 'cloneUrl'>>
   ref: z.ZodType<Ref>
   hook: z.ZodType<Webhook>
-  newHook: (hook: { url: string; secret: string }) => object
+  newHook: (hook: NewHook) => object
   checks: (asked: { api: Api; path: string; what: string }) => Promise<Check[]>
   /** The provider's names for the context of a commit status, and for a failed one. */
   status: { context: string; failure: string }
@@ -81,15 +82,15 @@ export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
       return (await ask(open(access), asked)).data.defaultBranch
     },
 
-    async createWebhook(access, { repository, url, secret }) {
+    async createWebhook(access, { repository, ...hook }) {
       const { data } = await ask(open(access), {
         method: 'POST',
         path: `${of.path(repository)}/hooks`,
         what: `webhook of ${repository}`,
-        body: of.newHook({ url, secret }),
+        body: of.newHook(hook),
         schema: of.hook,
       })
-      return { id: data.id, url }
+      return { id: data.id, url: hook.url }
     },
 
     async findWebhook(access, { repository, url }) {

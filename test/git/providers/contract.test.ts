@@ -87,7 +87,8 @@ describe.each(kinds)('%s', (kind) => {
     const repository = server.add({ fullName: 'ada/app' })
     const url = `https://davit.example.com/webhooks/${kind}`
     expect(await provider.findWebhook(access(), { ...app, url })).toBeNull()
-    const hook = await provider.createWebhook(access(), { ...app, url, secret: 'a secret of 20' })
+    const wanted = { ...app, url, secret: 'a secret of 20' }
+    const hook = await provider.createWebhook(access(), { ...wanted, pulls: true })
     expect(repository.hooks[0]).toMatchObject({ url, secret: 'a secret of 20' })
     // the others tell of tags as of branches
     expect(repository.hooks[0]!.events).toEqual(
@@ -101,6 +102,8 @@ describe.each(kinds)('%s', (kind) => {
     expect(await provider.findWebhook(access(), { ...app, url: `${url}/other` })).toBeNull()
     await provider.deleteWebhook(access(), { ...app, id: hook.id })
     expect(repository.hooks).toEqual([])
+    await provider.createWebhook(access(), { ...wanted, pulls: false })
+    expect(JSON.stringify(repository.hooks[0]!.events)).not.toMatch(/pull_request|"pulls":true/)
   })
 
   test('does not mind that a webhook was removed before', async () => {

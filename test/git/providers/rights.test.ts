@@ -104,7 +104,12 @@ test('a token that may only read is told which right a webhook takes', async () 
           allow: ['127.0.0.1'],
           signal: new AbortController().signal,
         },
-        { repository: 'ada/app', url: 'https://davit.example/webhooks/x', secret: 's' },
+        {
+          repository: 'ada/app',
+          url: 'https://davit.example/webhooks/x',
+          secret: 's',
+          pulls: false,
+        },
       )
       .catch((error) => error)
     expect(error).toMatchObject({ reason: 'rights', needed: [right] })
