@@ -7,6 +7,7 @@ import {
   certificates,
   domains,
   environments,
+  previews,
   projects,
   releases,
   servicePorts,
@@ -200,12 +201,16 @@ const sumDomains = (tx: Tx, ownerId: string) =>
     .where(or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)))
     .get()!
 
-/** Environments with a name under DAVIT_DOMAIN, oldest first. */
+/** Strangers make previews of forks, and each name gets a certificate. */
+const isWanted = or(sql`${previews.isFork} IS NOT TRUE`, isNotNull(previews.approvedCommit))
+
+/** Environments with a name under DAVIT_DOMAIN, oldest first. Previews of forks only once they were approved. */
 export const listLabelled = (db: Tx) =>
   db
     .select({ id: environments.id, label: environments.label })
     .from(environments)
-    .where(isNotNull(environments.label))
+    .leftJoin(previews, eq(previews.environmentId, environments.id))
+    .where(and(isNotNull(environments.label), isWanted))
     .orderBy(asc(environments.id))
     .all()
     .map(({ id, label }) => ({ id, label: label! }))

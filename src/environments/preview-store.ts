@@ -1,4 +1,16 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, lte, min, notInArray } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  min,
+  not,
+  notInArray,
+} from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import { environments, previews, projects, services } from '../db/schema.ts'
@@ -26,14 +38,25 @@ export const getPreviewOf = (db: Db, of: Pick<Preview, 'projectId' | 'number'>) 
     .where(and(eq(previews.projectId, of.projectId), eq(previews.number, of.number)))
     .get()
 
-/** Without those that are being deleted. */
-export const countPreviews = (db: Db, projectId: string) =>
-  db
+/** Without those that are being deleted. Strangers make `unapproved` ones, so these are counted apart. */
+export function countPreviews(
+  db: Db,
+  { projectId, unapproved }: { projectId: string; unapproved: boolean },
+) {
+  const isIt = and(eq(previews.isFork, true), isNull(previews.approvedCommit))!
+  return db
     .select({ rows: count() })
     .from(previews)
     .innerJoin(environments, eq(environments.id, previews.environmentId))
-    .where(and(eq(previews.projectId, projectId), isNull(environments.deletingAt)))
+    .where(
+      and(
+        eq(previews.projectId, projectId),
+        isNull(environments.deletingAt),
+        unapproved ? isIt : not(isIt),
+      ),
+    )
     .get()!.rows
+}
 
 export const insertPreview = (db: Db, values: typeof previews.$inferInsert) =>
   db.insert(previews).values(values).returning().get()

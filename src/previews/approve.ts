@@ -5,7 +5,7 @@ import { getPreview, updatePreview } from '../environments/preview-store.ts'
 import type { Environment } from '../environments/store.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
-import { previewSettings } from './settings.ts'
+import { previewSettings, whyFull } from './settings.ts'
 
 type Approval = {
   project: Project
@@ -29,6 +29,8 @@ export function approve(db: Db, { project, environment, commit, by }: Approval) 
     )
   if (preview.approvedCommit === commit)
     throw conflictField('commit', 'is approved already. Deploy it.')
+  const full = preview.approvedCommit === null ? whyFull(db, { project, unapproved: false }) : null
+  if (full !== null) throw new AppError('conflict', full)
   updatePreview(db, environment.id, { approvedCommit: commit })
   return enqueue(db, { project, environmentId: environment.id, ...by })
 }

@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import { getLatest } from '../deployments/store.ts'
 import type { Queued } from '../deployments/waiting-store.ts'
-import { countPreviews, getPreviewOf, updatePreview } from '../environments/preview-store.ts'
+import { getPreviewOf, updatePreview } from '../environments/preview-store.ts'
 import type { Preview } from '../environments/preview-store.ts'
 import { getEnvironmentIn, listEnvironments, updateEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -12,7 +12,7 @@ import type { Project } from '../projects/store.ts'
 import { makePreview } from './make.ts'
 import type { Definitions, MakePreviewDeps } from './make.ts'
 import type { Pull } from './pull.ts'
-import { previewSettings } from './settings.ts'
+import { previewSettings, whyFull } from './settings.ts'
 
 /** `reason` is a sentence. */
 export type Outcome = {
@@ -81,9 +81,8 @@ function whyNone(project: Project, pull: Pull) {
 function open(deps: MakePreviewDeps, event: Event, name: string): Outcome {
   const { db } = deps
   const { project, pull, definitions } = event
-  const { max } = previewSettings(project)
-  if (countPreviews(db, project.id) >= max)
-    return ignored(`The project has ${max} previews, the maximum. Close one, or raise it.`)
+  const full = whyFull(db, { project, unapproved: pull.isFork })
+  if (full !== null) return ignored(full)
   if (listEnvironments(db, project.id).some((other) => other.name === name))
     return ignored(`The project has another environment ${name}. Rename it, then replay this.`)
   const expiresAt = expiryOf(deps, event)

@@ -5,6 +5,7 @@ import { deploymentJson } from '../deployments/json.ts'
 import { commitHash } from '../deployments/trigger-forms.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
+import type { Edge } from '../edge/edge.ts'
 import { listPreviews } from '../environments/preview-store.ts'
 import { findLiveEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -33,7 +34,7 @@ import { changedSettings, previewForm, previewSettings } from './settings.ts'
 const approveForm = z.object({ commit: commitHash })
 
 /** How pull requests get environments, and what of forks may be deployed. */
-export const previewRoutes = (deps: TriggerDeps & WebhookDeps) => {
+export const previewRoutes = (deps: TriggerDeps & WebhookDeps & { edge: Pick<Edge, 'sync'> }) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -71,6 +72,7 @@ export const previewRoutes = (deps: TriggerDeps & WebhookDeps) => {
       )
       publishSuperseded(deps, queued)
       deps.jobs.wake()
+      void deps.edge.sync() // until then its name was not served
       const { deployment } = queued
       return moveOn(c, {
         to: deploymentPath(deployment),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import type { PreviewSettings } from '../db/schema.ts'
+import { countPreviews } from '../environments/preview-store.ts'
 import { baseOf } from '../environments/store.ts'
 import { listVariables } from '../environments/variable-store.ts'
 import { readRepositoryUrl } from '../git/repository-url.ts'
@@ -21,6 +22,17 @@ const off: PreviewSettings = {
 }
 
 export const previewSettings = ({ previews }: Pick<Project, 'previews'>) => previews ?? off
+
+/** Null while the project may have one more. As many may wait for their first approval beside the others. */
+export function whyFull(
+  db: Db,
+  { project, unapproved }: { project: Project; unapproved: boolean },
+): string | null {
+  const { max } = previewSettings(project)
+  if (countPreviews(db, { projectId: project.id, unapproved }) < max) return null
+  const which = unapproved ? 'previews that wait for your approval' : 'previews'
+  return `The project has ${max} ${which}, the maximum. Close one, or raise it.`
+}
 
 const keys = lines(variableName, { max: 500 }).refine(
   (all) => new Set(all).size === all.length,

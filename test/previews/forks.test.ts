@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { planOf } from '../../src/addresses/plan.ts'
+import type { TestOverrides } from '../support/app.ts'
 import { hash, setUp } from './pulls.ts'
 
 /** A preview of a fork, and what approves its commits. */
-async function aFork(settings: Record<string, unknown> = {}) {
-  const s = await setUp({ forks: 'approve', ...settings })
+async function aFork(settings: Record<string, unknown> = {}, overrides: TestOverrides = {}) {
+  const s = await setUp({ forks: 'approve', ...settings }, overrides)
   await s.tell({ from: 43, head: hash(1) })
   const made = await s.find()
   const path = `${s.path}/envs/${made.id}`
@@ -83,6 +85,29 @@ test('what is approved gets neither secret variables nor services', async () => 
     expect(s.openVariables(made.id)).toMatchObject([{ key: 'LEVEL' }])
   }
   expect(await s.services()).toBeArrayOfSize(1)
+})
+
+test('those that wait for their first approval take no place of the others', async () => {
+  const s = await setUp({ forks: 'approve', max: 1 })
+  await s.tell({ from: 43, number: 1 })
+  await s.tell({ from: 43, number: 2 })
+  expect(await s.find('pr-2')).toBeUndefined()
+  const { id } = await s.find('pr-1')
+  expect((await s.tell({ number: 3 })).status).toBe(202)
+  const approve = () => s.ada.post(`${s.path}/envs/${id}/approve`, { commit: hash(1) })
+  expect((await approve()).status).toBe(409) // pr-3 has the place
+  await s.change({ max: 2 })
+  expect((await approve()).status).toBe(201)
+  await s.tell({ number: 4 })
+  expect(await s.find('pr-4')).toBeUndefined()
+})
+
+test('its name is served, with a certificate, only once a commit was approved', async () => {
+  const s = await aFork({}, { config: { domain: 'example.com' } })
+  const isServed = () => planOf(s.t.deps).hosts.some(({ name }) => name.includes('pr-7'))
+  expect(isServed()).toBe(false)
+  expect((await s.approve(hash(1))).status).toBe(201)
+  expect(isServed()).toBe(true)
 })
 
 test('while previews of forks are off, one that is there is neither approved nor changed', async () => {
