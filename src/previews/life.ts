@@ -65,14 +65,17 @@ function close(
 }
 
 /** Why a project isn’t concerned by an event that it doesn’t store: strangers send many of these. Null for others. */
-export function whyUnheard(db: Db, project: Project, pull: Pull) {
+export function whyUnheard(db: Db, project: Project, pull: Pull | null) {
+  if (!pull) return previewSettings(project).enabled ? null : off
   const of = { projectId: project.id, number: pull.number }
   return pull.action === 'closed' && getPreviewOf(db, of) ? null : whyNone(project, pull)
 }
 
+const off = 'Previews are off for this project.'
+
 function whyNone(project: Project, pull: Pull) {
   const { enabled, forks } = previewSettings(project)
-  if (!enabled) return 'Previews are off for this project.'
+  if (!enabled) return off
   if (pull.isFork && forks === 'never')
     return `Pull request #${pull.number} is from a fork, and previews of forks are off.`
   return null

@@ -101,7 +101,7 @@ function insertCopy(
   const own = { ...base, ...base.ownSettings } as Environment // its commit may set others
   const environment = insertEnvironment(db, {
     ...{ projectId: project.id, name, autoDeploy: false },
-    branch: pull.isFork ? null : pull.branch,
+    branch: pull.branch,
     hostPort: freeHostPort(deps, placesOf(deps, project.ownerId)),
     label: freeLabel(db, { project: project.name, environment: name, ...config }),
     ...{ port: own.port, processes: own.processes, placement: own.placement },

@@ -3,10 +3,10 @@ export type Pull = {
   action: 'opened' | 'reopened' | 'pushed' | 'closed'
   number: number
   title: string
-  /** Its page at the provider. */
+  /** Its page at the provider. May be empty once it is closed, like its commit. */
   url: string
-  /** The branch that it merges, of its own repository. */
-  branch: string
+  /** The branch that it merges; null in another repository, where its name says nothing. */
+  branch: string | null
   /** By which the project's repository has it, also from a fork. */
   ref: string
   commit: string

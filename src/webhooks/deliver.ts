@@ -11,9 +11,11 @@ import type { Push } from './push.ts'
 import { countReports, forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Delivery, Receiver } from './store.ts'
 
+/** `pull` is null for an event of a pull request that can’t be used. */
 export type Content =
   | { push: Push; pull?: undefined }
   | { push: null; pull: Pull }
+  | { push: null; pull: null; decision: 'ignored'; reason: string }
   | { push: null; pull?: undefined; decision: 'refused' | 'ignored'; reason: string }
 
 export type Arrival = {
@@ -44,7 +46,7 @@ export function deliver(
   const { db } = deps
   const { project } = receiver
   const { provider, signatureOk, now, push, pull, untouched } = arrival
-  const unheard = pull ? whyUnheard(db, project, pull) : null
+  const unheard = pull === undefined ? null : whyUnheard(db, project, pull)
   if (unheard !== null) return { queued: [], reason: unheard }
   const signedBy = signer === project.id ? null : signer
   const kept = insertDelivery(db, {
@@ -110,7 +112,7 @@ const factsOf = (push: Push) => ({
 
 const factsOfPull = (pull: Pull) => ({
   ref: pull.ref,
-  commitHash: pull.commit,
+  commitHash: pull.commit || null,
   commitMessage: pull.title,
   push: { pull },
 })

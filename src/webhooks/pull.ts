@@ -3,8 +3,15 @@ import { isCommit, refuseBranch } from '../git/ref-names.ts'
 import type { Pull } from '../previews/pull.ts'
 import { plain } from './push.ts'
 
-/** `action` is undefined for what changes nothing in a preview. */
-type Facts = Omit<Pull, 'action'> & { action: Pull['action'] | undefined; isOpen: boolean }
+/** `action` is undefined for what changes nothing in a preview; null is what is missing or can’t be used. */
+type Facts = Pick<Pull, 'number' | 'ref' | 'isFork' | 'sender'> & {
+  action: Pull['action'] | undefined
+  isOpen: boolean
+  title: string | null
+  url: string | null
+  branch: string | null
+  commit: string | null
+}
 
 /** Reads the event of a provider: a sentence for what changes nothing in a preview. */
 export type PullReader = { members: string[]; read: (payload: object) => Pull | string | null }
@@ -20,17 +27,20 @@ const title = z.string().transform((text) => plain(text, maxTitle) || 'Untitled'
 
 const page = z.url({ protocol: /^https?$/ }).max(maxText)
 
-const branch = z.string().refine((name) => refuseBranch(name) === null)
-
 const commit = z
   .string()
   .refine(isCommit)
   .transform((hash) => hash.toLowerCase())
 
-/** Null once it was deleted. */
-const repositoryId = z.int().nullish()
+const id = z.object({ id: optional(z.int()) })
 
-const repository = z.object({ id: repositoryId }).nullish()
+/** An event must be answered even if a part of it can’t be used: GitLab disables a webhook after four errors. */
+function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema
+    .nullish()
+    .transform((value) => value ?? null)
+    .catch(null)
+}
 
 /** GitHub and Gitea, whose events also say that a label was added, or a review was asked for. */
 export const pullRequest: PullReader = {
@@ -43,26 +53,32 @@ const ofGithub = z
     action: z.string().max(100),
     pull_request: z.object({
       number,
-      title,
-      html_url: page,
-      state: z.string(),
-      head: z.object({ ref: branch, sha: commit, repo: repository }),
+      title: optional(title),
+      html_url: optional(page),
+      state: optional(z.string()),
+      head: optional(
+        z.object({ ref: optional(z.string()), sha: optional(commit), repo: optional(id) }),
+      ),
     }),
-    repository: z.object({ id: z.int() }),
-    sender: z.object({ login: z.string().nullish() }).nullish(),
+    repository: optional(id),
+    sender: optional(z.object({ login: optional(z.string()) })),
   })
-  .transform(({ action, pull_request: pull, repository, sender }): Facts => ({
+  .transform(({ action, pull_request: { head, ...pull }, repository, sender }): Facts => ({
     action: actions.get(action),
     number: pull.number,
     title: pull.title,
     url: pull.html_url,
-    branch: pull.head.ref,
+    branch: head?.ref ?? null,
     ref: `refs/pull/${pull.number}/head`,
-    commit: pull.head.sha,
-    isFork: pull.head.repo?.id !== repository.id || isPushedForReview(pull.head.ref),
+    commit: head?.sha ?? null,
+    isFork: isOther(head?.repo?.id, repository?.id) || isPushedForReview(head?.ref ?? ''),
     isOpen: pull.state === 'open',
     sender: sender?.login ?? null,
   }))
+
+/** The repository of its head, which may have been deleted since. */
+const isOther = (of: number | null | undefined, own: number | null | undefined) =>
+  typeof of !== 'number' || of !== own
 
 /** Gitea's AGit flow: whoever reads the repository opens one by a push to `refs/for/main`, without a branch or a fork. */
 const isPushedForReview = (ref: string) => ref.startsWith('refs/')
@@ -74,19 +90,19 @@ export const mergeRequest: PullReader = {
 
 const ofGitlab = z
   .object({
-    user: z.object({ username: z.string().nullish() }).nullish(),
-    project: z.object({ id: z.int() }),
+    user: optional(z.object({ username: optional(z.string()) })),
+    project: optional(id),
     object_attributes: z.object({
       iid: number,
-      title,
-      url: page,
-      action: z.string().max(100).nullish(),
-      state: z.string(),
-      source_branch: branch,
-      source_project_id: repositoryId,
-      last_commit: z.object({ id: commit }),
+      title: optional(title),
+      url: optional(page),
+      action: optional(z.string().max(100)),
+      state: optional(z.string()),
+      source_branch: optional(z.string()),
+      source_project_id: optional(z.int()),
+      last_commit: optional(z.object({ id: optional(commit) })),
       /** The commit before a push; no other update has one. */
-      oldrev: z.string().nullish(),
+      oldrev: optional(z.string()),
     }),
   })
   .transform(({ user, project, object_attributes: merge }): Facts => ({
@@ -96,8 +112,8 @@ const ofGitlab = z
     url: merge.url,
     branch: merge.source_branch,
     ref: `refs/merge-requests/${merge.iid}/head`,
-    commit: merge.last_commit.id,
-    isFork: merge.source_project_id !== project.id,
+    commit: merge.last_commit?.id ?? null,
+    isFork: isOther(merge.source_project_id, project?.id),
     isOpen: merge.state === 'opened',
     sender: user?.username ?? null,
   }))
@@ -119,9 +135,16 @@ const actions = new Map<string, Pull['action']>([
 function readPull(schema: z.ZodType<Facts>, payload: object): Pull | string | null {
   const facts = schema.safeParse(payload).data
   if (!facts) return null
-  const { action, isOpen, sender, ...pull } = facts
-  const what = `Pull request #${pull.number}`
+  const { action, isOpen, ...pull } = facts
+  const { number, title, url, commit, isFork } = pull
+  const what = `Pull request #${number}`
   if (!action) return `${what} was neither opened, pushed to nor closed.`
   if (action !== 'closed' && !isOpen) return `${what} is closed.`
-  return { ...pull, action, sender: sender && plain(sender, 100) }
+  const branch = isFork ? null : pull.branch
+  const sender = pull.sender && plain(pull.sender, 100)
+  const read = { ...pull, action, branch, sender }
+  if (action === 'closed')
+    return { ...read, title: title ?? 'Untitled', url: url ?? '', commit: commit ?? '' }
+  const isUsable = isFork || (branch !== null && refuseBranch(branch) === null)
+  return title && url && commit && isUsable ? { ...read, title, url, commit } : null
 }

@@ -217,7 +217,7 @@ async function contentOf(
 function contentOfPull(pull: Pull | null): Content {
   if (pull) return { push: null, pull }
   const reason = 'The body isn’t the pull request that its header declares.'
-  return { push: null, decision: 'refused', reason }
+  return { push: null, pull: null, decision: 'ignored', reason }
 }
 
 /** Gitea sends some events without a name. */

@@ -155,14 +155,29 @@ describe('of what is hostile', () => {
     ['a text for a number', { number: '1' }],
     [
       'a branch that is an option',
-      { head: { ref: '--upload-pack=x', sha: head, repo: { id: 1 } } },
+      { head: { ref: '--upload-pack=x', sha: head, repo: { id: 186853002 } } },
     ],
-    ['a branch with a line', { head: { ref: 'a\nb', sha: head, repo: { id: 1 } } }],
+    ['a branch with a line', { head: { ref: 'a\nb', sha: head, repo: { id: 186853002 } } }],
     ['a short commit', { head: { ref: 'a', sha: 'abc', repo: { id: 1 } } }],
     ['a list for a title', { title: ['a'] }],
     ['no head', { head: null }],
   ])('%s is refused', (_, more) => {
     expect(read.github(ofGithub({ more }))).toBeNull()
+  })
+
+  test('the branch of a fork isn’t read, whatever its name', () => {
+    const more = { head: { ref: '--upload-pack=x', sha: head, repo: { id: 1 } } }
+    expect(read.github(ofGithub({ more }))).toMatchObject({ isFork: true, branch: null })
+    const merge = { source_branch: 'a..b', source_project_id: 2 }
+    expect(read.gitlab(ofGitlab(merge))).toMatchObject({ isFork: true, branch: null })
+  })
+
+  test('a close needs nothing but the number', () => {
+    const lost = { title: null, html_url: null, head: null }
+    const closed = read.github(ofGithub({ action: 'closed', more: lost }))
+    expect(closed).toMatchObject({ action: 'closed', number: 2, ref: 'refs/pull/2/head' })
+    const merge = { action: 'close', source_branch: 'a..b', last_commit: null, url: null }
+    expect(read.gitlab(ofGitlab(merge))).toMatchObject({ action: 'closed', number: 4 })
   })
 
   test('a title is one line of at most 250 characters', () => {
@@ -172,18 +187,19 @@ describe('of what is hostile', () => {
     expect(kept.length).toBeLessThanOrEqual(250)
   })
 
-  test('a body that isn’t the event is refused once it is signed, and nothing is made', async () => {
+  test('a signed event that can’t be used is answered as ignored, and nothing is made', async () => {
     const t = aReceiver()
     const { id } = await aProject(t.owner)
     await t.owner.put(`/projects/${id}/previews`, { enabled: true })
     const headers = { 'X-GitHub-Event': 'pull_request' }
     const wrong = sent.github(aPull({ number: 2 ** 53 }), { headers })
-    expect((await post(t, wrong)).status).toBe(400)
+    const { status, json } = await post(t, wrong)
+    expect([status, json.deployments]).toEqual([200, []])
     const forged = sent.github(aPull(), { headers, key: 'not the secret of it' })
     expect((await post(t, forged)).status).toBe(401)
     const other = { full_name: 'eve/other', clone_url: 'https://git.example.com/eve/other.git' }
     expect((await post(t, sent.github(aPull({ repository: other }), { headers }))).status).toBe(401)
-    expect(inbox(t, id).map(({ decision }) => decision)).toEqual(['refused', 'refused'])
+    expect(inbox(t, id).map(({ decision }) => decision)).toEqual(['ignored', 'refused'])
     expect((await t.owner.get(`/projects/${id}/envs`)).json.items).toBeArrayOfSize(1)
   })
 
