@@ -13,4 +13,6 @@ export type Pull = {
   /** It is from another repository, or from one that was deleted. */
   isFork: boolean
   sender: string | null
+  /** When the provider says that it changed last, in milliseconds. */
+  updatedAt: number | null
 }

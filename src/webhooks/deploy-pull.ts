@@ -8,8 +8,8 @@ import type { Receiver } from './store.ts'
 type Delivered = { pull: Pull; definitions: Definitions; triggeredBy: string }
 
 /**
- * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so one that was closed
- * comes back only when it was reopened.
+ * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so what happened before a
+ * close comes too late after it.
  */
 export function deployPull(
   deps: MakePreviewDeps,
@@ -17,7 +17,8 @@ export function deployPull(
   delivered: Delivered,
 ): Outcome {
   const { pull } = delivered
-  if (pull.action !== 'closed' && wasClosed(deps.db, { projectId: project.id, ref: pull.ref })) {
+  const { ref, updatedAt } = pull
+  if (pull.action !== 'closed' && wasClosed(deps.db, { projectId: project.id, ref, updatedAt })) {
     const reason = `Pull request #${pull.number} was closed. Reopen it to deploy it.`
     return { decision: 'ignored', queued: [], reason }
   }

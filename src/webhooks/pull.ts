@@ -4,7 +4,7 @@ import type { Pull } from '../previews/pull.ts'
 import { plain } from './push.ts'
 
 /** `action` is undefined for what changes nothing in a preview; null is what is missing or can’t be used. */
-type Facts = Pick<Pull, 'number' | 'ref' | 'isFork' | 'sender'> & {
+type Facts = Pick<Pull, 'number' | 'ref' | 'isFork' | 'sender' | 'updatedAt'> & {
   action: Pull['action'] | undefined
   isOpen: boolean
   title: string | null
@@ -32,6 +32,13 @@ const commit = z
   .refine(isCommit)
   .transform((hash) => hash.toLowerCase())
 
+/** GitLab also writes `2013-12-03 17:23:34 UTC`. */
+const moment = z
+  .string()
+  .max(100)
+  .transform((text) => Date.parse(text))
+  .refine(Number.isFinite)
+
 const id = z.object({ id: optional(z.int()) })
 
 /** An event must be answered even if a part of it can’t be used: GitLab disables a webhook after four errors. */
@@ -56,6 +63,7 @@ const ofGithub = z
       title: optional(title),
       html_url: optional(page),
       state: optional(z.string()),
+      updated_at: optional(moment),
       head: optional(
         z.object({ ref: optional(z.string()), sha: optional(commit), repo: optional(id) }),
       ),
@@ -74,6 +82,7 @@ const ofGithub = z
     isFork: isOther(head?.repo?.id, repository?.id) || isPushedForReview(head?.ref ?? ''),
     isOpen: pull.state === 'open',
     sender: sender?.login ?? null,
+    updatedAt: pull.updated_at,
   }))
 
 /** The repository of its head, which may have been deleted since. */
@@ -98,6 +107,7 @@ const ofGitlab = z
       url: optional(page),
       action: optional(z.string().max(100)),
       state: optional(z.string()),
+      updated_at: optional(moment),
       source_branch: optional(z.string()),
       source_project_id: optional(z.int()),
       last_commit: optional(z.object({ id: optional(commit) })),
@@ -116,6 +126,7 @@ const ofGitlab = z
     isFork: isOther(merge.source_project_id, project?.id),
     isOpen: merge.state === 'opened',
     sender: user?.username ?? null,
+    updatedAt: merge.updated_at,
   }))
 
 /** By the word of a provider; a merge closes it. */

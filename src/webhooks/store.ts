@@ -68,18 +68,26 @@ export const countReports = (
       .map(({ signer, reports }) => [signer, reports]),
   )
 
-/** The last that was said of whether the pull request of this ref is open. */
-export function wasClosed(db: Db, { projectId, ref }: { projectId: string; ref: string }) {
+/**
+ * Whether the last that was said of it is that the pull request of this ref was closed, at that time or later. Where
+ * a time is unknown, the order of arrival counts.
+ */
+export function wasClosed(
+  db: Db,
+  { projectId, ref, updatedAt }: { projectId: string; ref: string; updatedAt: number | null },
+) {
+  const closedAt = sql<number | null>`${deliveries.push} ->> '$.pull.updatedAt'`
   const action = sql<string>`${deliveries.push} ->> '$.pull.action'`
   const isOf = and(eq(deliveries.projectId, projectId), eq(deliveries.ref, ref))
   const [last] = db
-    .select({ action })
+    .select({ action, closedAt })
     .from(deliveries)
     .where(and(isOf, eq(deliveries.signatureOk, true), inArray(action, ['closed', 'reopened'])))
     .orderBy(desc(deliveries.id))
     .limit(1)
     .all()
-  return last?.action === 'closed'
+  if (last?.action !== 'closed') return false
+  return updatedAt === null || last.closedAt === null || updatedAt <= last.closedAt
 }
 
 export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValues>) =>

@@ -200,6 +200,17 @@ describe('no preview is made', () => {
     expect(s.reasons().map(([decision]) => decision)).toEqual(['ignored', 'ignored', 'ignored'])
   })
 
+  test('by what happened before a close; what happened later makes one, also if no event said “reopened”', async () => {
+    const s = await setUp()
+    await s.tell({ action: 'closed', updatedAt: '2026-01-01T10:00:00Z' })
+    await s.tell({ action: 'synchronize', updatedAt: '2026-01-01T11:00:00+02:00' })
+    expect(await s.find()).toBeUndefined()
+    await s.tell({ action: 'synchronize', updatedAt: '2026-01-01T12:00:00+02:00' })
+    expect(await s.find()).toBeUndefined()
+    await s.tell({ action: 'synchronize', updatedAt: '2026-01-01T10:00:01Z' })
+    expect(await s.find()).toMatchObject({ deleting: false })
+  })
+
   test('of a fork, unless its commits are to be approved', async () => {
     const s = await setUp()
     for (const from of [43, null]) await s.tell({ from })

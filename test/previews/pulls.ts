@@ -30,6 +30,7 @@ type Changes = {
   url?: string
   state?: string
   repository?: object
+  updatedAt?: string
 }
 
 const store = `
@@ -60,11 +61,13 @@ export const aPull = ({
   url = `https://git.example.com/gordon/hello-world/pull/${number}`,
   state = action === 'closed' ? 'closed' : 'open',
   repository = {},
+  updatedAt,
 }: Changes = {}) => ({
   action,
   number,
   pull_request: {
     ...{ number, title, html_url: url, state, draft: false, merged: false },
+    updated_at: updatedAt,
     head: { ref, sha: head, repo: from === null ? null : { id: from } },
     base: { ref: 'main', repo: { id: 42 } },
   },

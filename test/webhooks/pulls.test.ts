@@ -19,6 +19,7 @@ const ofGithub = ({
     ...{ url: 'https://api.github.com/repos/Codertocat/Hello-World/pulls/2', id: 279147437 },
     html_url: 'https://github.com/Codertocat/Hello-World/pull/2',
     ...{ number: 2, state: action === 'closed' ? 'closed' : 'open', locked: false },
+    updated_at: '2019-05-15T15:20:33Z',
     ...{ title: 'Update the README with new information.', draft: true, merged: false },
     head: { label: 'Codertocat:changes', ref: 'changes', sha: head, user: {}, repo },
     base: { label: 'Codertocat:master', ref: 'master', sha: 'f95f852', repo: { id: 186853002 } },
@@ -37,6 +38,7 @@ const ofGitea = ({ action = 'opened', more = {} } = {}) => ({
     ...{
       html_url: 'https://gitea.example.com/gitea/webhooks/pulls/3',
       merged: false,
+      updated_at: '2019-05-15T17:20:33+02:00',
       is_locked: false,
     },
     base: { label: 'main', ref: 'main', sha: 'f95f852', repo_id: 140, repo: { id: 140 } },
@@ -57,6 +59,7 @@ const ofGitlab = (more: Record<string, unknown> = {}) => ({
   object_attributes: {
     ...{ id: 99, iid: 4, target_branch: 'main', source_branch: 'ms-viewport' },
     ...{ source_project_id: 1, target_project_id: 1, title: 'MS-Viewport', state: 'opened' },
+    updated_at: '2013-12-03 17:23:34 UTC',
     ...{
       url: 'https://gitlab.example.com/gitlabhq/gitlab-test/-/merge_requests/4',
       action: 'open',
@@ -78,18 +81,19 @@ test('the pull request of each provider is read', () => {
     ...{ action: 'opened', number: 2, title: 'Update the README with new information.' },
     url: 'https://github.com/Codertocat/Hello-World/pull/2',
     ...{ branch: 'changes', ref: 'refs/pull/2/head', commit: head },
-    ...{ isFork: false, sender: 'Codertocat' },
+    ...{ isFork: false, sender: 'Codertocat', updatedAt: Date.UTC(2019, 4, 15, 15, 20, 33) },
   })
   expect(read.gitea(ofGitea())).toEqual({
     ...{ action: 'opened', number: 3, title: 'Fix it' },
     url: 'https://gitea.example.com/gitea/webhooks/pulls/3',
     ...{ branch: 'fix', ref: 'refs/pull/3/head', commit: head, isFork: false, sender: 'gitea' },
+    updatedAt: Date.UTC(2019, 4, 15, 15, 20, 33),
   })
   expect(read.gitlab(ofGitlab())).toEqual({
     ...{ action: 'opened', number: 4, title: 'MS-Viewport' },
     url: 'https://gitlab.example.com/gitlabhq/gitlab-test/-/merge_requests/4',
     ...{ branch: 'ms-viewport', ref: 'refs/merge-requests/4/head', commit: head },
-    ...{ isFork: false, sender: 'root' },
+    ...{ isFork: false, sender: 'root', updatedAt: Date.UTC(2013, 11, 3, 17, 23, 34) },
   })
 })
 
