@@ -15,6 +15,7 @@ import { watchEdge } from './runtime/edge-container.ts'
 import { keepSchedules } from './schedules/start.ts'
 import { endLeftSwarm } from './servers/swarm.ts'
 import { keepTraffic } from './traffic/collect.ts'
+import { bringBack } from './webhooks/replay.ts'
 
 /** Milliseconds between the starts of two tasks, so that requests are answered in between. */
 const pause = 50
@@ -41,7 +42,7 @@ export async function keepUp(
     () => keepPlans(deps, { signal }),
     () => keepPlanned(deps, { signal }),
     () => keepFreezes(deps, { signal }),
-    () => keepPreviews(deps, { signal }),
+    () => keepPreviews(deps, { signal, gone: (of) => bringBack(deps, of) }),
     () => deps.drains.run({ signal }),
     () => deps.outbox.run({ signal }),
     () => keepEvents(deps, { signal }),

@@ -97,13 +97,12 @@ export const endExpired = (db: Db, now: Date) =>
 /** Environments of previews that are being deleted, but not those of a project that is. */
 export const listEndedPreviews = (db: Db) =>
   db
-    .select({ environment: environments })
+    .select({ environment: environments, ref: previews.ref })
     .from(previews)
     .innerJoin(environments, eq(environments.id, previews.environmentId))
     .innerJoin(projects, eq(projects.id, environments.projectId))
     .where(and(isNotNull(environments.deletingAt), isNull(projects.deletingAt)))
     .all()
-    .map(({ environment }) => environment)
 
 /** Services that were made for a preview that is gone. One that was linked elsewhere is none of them any more. */
 export const listLeftServices = (db: Db) =>

@@ -18,8 +18,26 @@ type Deps = RemovalDeps &
 /** Milliseconds until a removal that failed is tried again. */
 const retryDelay = 60_000
 
+/** Of a pull request. */
+type Subject = { projectId: string; ref: string }
+
+type Options = {
+  signal: AbortSignal
+  /** Called when a preview is gone, also one that was deleted by hand: events may have come meanwhile. */
+  gone: (of: Subject) => Promise<void>
+}
+
 /** Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. */
-export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
+export function keepPreviews(deps: Deps, { signal, gone }: Options) {
+  /** Those that are being deleted, by the id of their environment. */
+  const leaving = new Map<string, Subject>()
+  const listGone = () => {
+    const ended = listEndedPreviews(deps.db)
+    for (const { environment, ref } of ended)
+      leaving.set(environment.id, { projectId: environment.projectId, ref })
+    const there = new Set(ended.map(({ environment }) => environment.id))
+    return [...leaving].filter(([id]) => !there.has(id))
+  }
   /** When they are tried again, by id. */
   const failed = new Map<string, number>()
   const dueOf = (id: string) => failed.get(id) ?? 0
@@ -27,18 +45,23 @@ export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
     {
       next(now) {
         const ended = listEnded(deps)
-        if (ended.some(isDue(now))) return now
+        if (listGone().length > 0 || ended.some(isDue(now))) return now
         const retries = ended.flatMap((id) => failed.get(id) ?? [])
         const first = Math.min(firstExpiry(deps.db) ?? Infinity, ...retries)
         return first === Infinity ? null : first
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
+        listGone()
         const ended = listEnded(deps)
         for (const id of failed.keys()) if (!ended.includes(id)) failed.delete(id)
         for (const id of ended.filter(isDue(now))) {
           failed.delete(id)
           if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
+        }
+        for (const [id, of] of listGone()) {
+          leaving.delete(id)
+          await gone(of)
         }
       },
       failed: 'previews were not deleted',
@@ -48,7 +71,7 @@ export function keepPreviews(deps: Deps, { signal }: { signal: AbortSignal }) {
 }
 
 const listEnded = ({ db }: Deps) => [
-  ...listEndedPreviews(db).map(({ id }) => id),
+  ...listEndedPreviews(db).map(({ environment }) => environment.id),
   ...listLeftServices(db).map(({ id }) => id),
 ]
 
@@ -56,8 +79,8 @@ const listEnded = ({ db }: Deps) => [
 async function removeEnded(deps: Deps, id: string, { signal }: { signal: AbortSignal }) {
   const options = { signal, failed: 'a preview was not deleted', fields: { id } }
   const removed = await retryWhileEngineDown(deps.docker, options, async () => {
-    const environment = listEndedPreviews(deps.db).find((one) => one.id === id)
-    if (environment) return removeEnvironment(deps, environment)
+    const ended = listEndedPreviews(deps.db).find(({ environment }) => environment.id === id)
+    if (ended) return removeEnvironment(deps, ended.environment)
     const left = listLeftServices(deps.db).find((one) => one.id === id)
     if (!left) return []
     const deletingAt = left.deletingAt ?? new Date()

@@ -19,6 +19,8 @@ export type Outcome = {
   decision: 'deployed' | 'accepted' | 'ignored'
   queued: Queued[]
   reason: string
+  /** It is applied again once the preview that is being deleted is gone. */
+  waits?: boolean
 }
 
 type Event = {
@@ -42,7 +44,7 @@ export function applyPull(deps: MakePreviewDeps, event: Event): Outcome {
   if (refused !== null) return ignored(refused)
   if (event.isOwnerDisabled) return ignored('The account of the project’s owner is disabled.')
   if (found?.environment.deletingAt)
-    return ignored(`${found.environment.name} is being deleted. Replay this when it is gone.`)
+    return { ...accepted(`${found.environment.name} comes back once it is deleted.`), waits: true }
   try {
     return deps.db.transaction(() =>
       found ? move(deps, event, found) : open(deps, event, `pr-${pull.number}`),

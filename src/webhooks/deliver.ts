@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { whyUnheard } from '../previews/life.ts'
 import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
-import { deployPull } from './deploy-pull.ts'
+import { deployPull, noteOutcome } from './deploy-pull.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Deployed } from './deploy-push.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
@@ -75,9 +75,7 @@ export function deliver(
     const { definitions } = arrival
     const triggeredBy = pull.sender || provider
     const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
-    const { decision, reason, queued } = outcome
-    const deploymentIds = queued.map(({ deployment }) => deployment.id)
-    updateDelivery(db, kept.id, { decision, reason, deploymentIds })
+    noteOutcome(db, { delivery: kept, pull, outcome })
     return outcome
   }
   const triggeredBy = plain(push.pusher ?? '', 100) || provider

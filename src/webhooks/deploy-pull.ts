@@ -1,9 +1,10 @@
 import { applyPull } from '../previews/life.ts'
+import type { Db } from '../db/index.ts'
 import type { Outcome } from '../previews/life.ts'
 import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
-import { wasClosed } from './store.ts'
-import type { Receiver } from './store.ts'
+import { updateDelivery, wasClosed } from './store.ts'
+import type { Delivery, Receiver } from './store.ts'
 
 type Delivered = { pull: Pull; definitions: Definitions; triggeredBy: string }
 
@@ -23,4 +24,22 @@ export function deployPull(
     return { decision: 'ignored', queued: [], reason }
   }
   return applyPull(deps, { project, isOwnerDisabled, ...delivered })
+}
+
+/** Stores it with the delivery of the event. */
+export function noteOutcome(
+  db: Db,
+  {
+    delivery: { id, deploymentIds: before },
+    pull,
+    outcome: { decision, reason, queued, waits },
+  }: { delivery: Delivery; pull: Pull; outcome: Outcome },
+) {
+  const deploymentIds = [...before, ...queued.map(({ deployment }) => deployment.id)]
+  updateDelivery(db, id, {
+    decision,
+    reason,
+    deploymentIds,
+    ...(waits && { push: { pull, waits } }),
+  })
 }

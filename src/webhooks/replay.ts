@@ -13,12 +13,12 @@ import type { Pull } from '../previews/pull.ts'
 import type { Project } from '../projects/store.ts'
 import { followedTag } from '../registries/tag-pattern.ts'
 import type { Env } from '../web/factory.ts'
-import { deployPull } from './deploy-pull.ts'
+import { deployPull, noteOutcome } from './deploy-pull.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { decisionOf } from './registry-hook.ts'
-import { updateDelivery } from './store.ts'
-import type { Delivery } from './store.ts'
+import { getReceiver, takeWaiting, updateDelivery } from './store.ts'
+import type { Delivery, Receiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
 /** Only `deliver` writes it. */
@@ -78,24 +78,46 @@ async function replayPull(
   { project, delivery, triggeredBy }: Replay,
   pull: Pull,
 ) {
-  const definitions = await readDefinitions(deps, [project])
-  const queued = deps.db.transaction(
+  const receiver = { project, isOwnerDisabled: false }
+  const { decision, reason, queued } = await applyAgain(deps, receiver, {
+    ...{ delivery, pull, triggeredBy },
+  })
+  if (decision === 'ignored') throw nothing(reason)
+  return queued.map(({ deployment }) => deployment)
+}
+
+type PullDeps = TriggerDeps & MakePreviewDeps
+
+/** Leaves the delivery as it is if the event is ignored. */
+async function applyAgain(
+  deps: PullDeps,
+  receiver: Receiver,
+  { delivery, pull, triggeredBy }: { delivery: Delivery; pull: Pull; triggeredBy: string },
+) {
+  const definitions = await readDefinitions(deps, [receiver.project])
+  const outcome = deps.db.transaction(
     () => {
-      const receiver = { project, isOwnerDisabled: false }
       const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
-      if (outcome.decision === 'ignored') throw nothing(outcome.reason)
-      const made = outcome.queued.map(({ deployment }) => deployment.id)
-      const { decision, reason } = outcome
-      const deploymentIds = [...delivery.deploymentIds, ...made]
-      updateDelivery(deps.db, delivery.id, { decision, reason, deploymentIds })
-      return outcome.queued
+      if (outcome.decision !== 'ignored') noteOutcome(deps.db, { delivery, pull, outcome })
+      return outcome
     },
     { behavior: 'immediate' },
   )
-  for (const one of queued) publishSuperseded(deps, one)
+  for (const one of outcome.queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   deps.scheduler.wake()
-  return queued.map(({ deployment }) => deployment)
+  return outcome
+}
+
+/** Applies the newest event that came while the preview of its pull request was being deleted. */
+export async function bringBack(deps: PullDeps, of: { projectId: string; ref: string }) {
+  const delivery = takeWaiting(deps.db, of)
+  const receiver = getReceiver(deps.db, of.projectId)
+  const pull = delivery && pullOf(delivery)
+  if (!delivery || !receiver || !pull) return
+  const triggeredBy = pull.sender || delivery.provider
+  const { decision, reason } = await applyAgain(deps, receiver, { delivery, pull, triggeredBy })
+  if (decision === 'ignored') updateDelivery(deps.db, delivery.id, { decision, reason })
 }
 
 /** Asks the registry again, which may have yet another image for the tag. */

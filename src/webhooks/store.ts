@@ -90,6 +90,19 @@ export function wasClosed(
   return updatedAt === null || last.closedAt === null || updatedAt <= last.closedAt
 }
 
+/** The newest event of a pull request that waits for the end of its preview. None of them waits afterwards. */
+export function takeWaiting(db: Db, { projectId, ref }: { projectId: string; ref: string }) {
+  const waits = sql`${deliveries.push} ->> '$.waits'`
+  const isIt = and(eq(deliveries.projectId, projectId), eq(deliveries.ref, ref), waits)
+  const taken = db
+    .update(deliveries)
+    .set({ push: sql`json_remove(${deliveries.push}, '$.waits')` })
+    .where(isIt)
+    .returning()
+    .all()
+  return taken.sort((a, b) => (a.id < b.id ? -1 : 1)).at(-1)
+}
+
 export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValues>) =>
   db.update(deliveries).set(values).where(eq(deliveries.id, id)).returning().get()
 

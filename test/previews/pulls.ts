@@ -7,6 +7,7 @@ import { keepPreviews } from '../../src/previews/keep.ts'
 import type { Periodic, Scheduler } from '../../src/platform/scheduler.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { findService } from '../../src/services/store.ts'
+import { bringBack } from '../../src/webhooks/replay.ts'
 import { idle } from '../services/instances.ts'
 import { aFolder } from '../support/folder.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
@@ -104,6 +105,10 @@ export async function setUp(
   const services = async () => (await ada.get('/services')).json.instances
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
+  const options = {
+    signal: stop.signal,
+    gone: (of: Parameters<typeof bringBack>[1]) => bringBack(t.deps, of),
+  }
   return {
     ...{ t, ada, clock, project, path, base, change, tell, environments, find, deployments },
     link: async () => {
@@ -138,12 +143,12 @@ export async function setUp(
         ...of,
       }),
     reasons: () => inbox(t, project.id).map(({ decision, reason }) => [decision, reason]),
-    keep: () => void keepPreviews(t.deps, stop),
+    keep: () => void keepPreviews(t.deps, options),
     /** What the scheduler would be told. */
     keeper() {
       let task: Periodic
       const scheduler = { wake() {}, keep: async (kept: Periodic) => void (task = kept) }
-      void keepPreviews({ ...t.deps, scheduler: scheduler as unknown as Scheduler }, stop)
+      void keepPreviews({ ...t.deps, scheduler: scheduler as unknown as Scheduler }, options)
       const { next, run } = task!
       return { next: (now: number) => next(now, { wasSet: false }), run }
     },

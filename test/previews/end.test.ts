@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { until } from '../support/until.ts'
+import { day, hash, setUp } from './pulls.ts'
+
+describe('a preview is deleted', () => {
+  test('when the pull request is closed, also while previews are off', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.change({ enabled: false })
+    const { status, json } = await s.tell({ action: 'closed' })
+    expect([status, json.deployments]).toEqual([200, []])
+    expect(await s.find()).toMatchObject({ deleting: true })
+    expect(s.reasons().at(-1)).toEqual(['accepted', 'pr-7 is being deleted.'])
+    s.keep()
+    await s.gone()
+    expect(await s.environments()).toMatchObject([{ id: s.base.id, deleting: false }])
+  })
+
+  test('days after the last push, if nothing says that it was closed', async () => {
+    const s = await setUp({ idleDays: 1 })
+    await s.tell()
+    s.keep()
+    await s.clock.pass(day - 1000)
+    expect(await s.find()).toMatchObject({ deleting: false })
+    await s.clock.pass(1000)
+    await s.gone()
+  })
+
+  test('by hand like any other, and it is never the last environment', async () => {
+    const s = await setUp()
+    await s.tell()
+    const made = await s.find()
+    expect((await s.ada.delete(`${s.path}/envs/${s.base.id}`)).status).toBe(409)
+    expect((await s.ada.delete(`${s.path}/envs/${made.id}`)).status).toBe(200)
+    expect(await s.find()).toBeUndefined()
+  })
+
+  test('with its volumes, and with nothing of the others', async () => {
+    const s = await setUp()
+    await s.ada.put(`${s.path}/envs/${s.base.id}`, { volumes: ['data:/data'] })
+    await s.tell()
+    const made = await s.find()
+    for (const { id } of [s.base, made])
+      await s.t.docker.createVolume({
+        name: `davit-${id}-data`,
+        labels: s.labels({ environmentId: id }),
+      })
+    await s.tell({ action: 'closed' })
+    s.keep()
+    await s.gone()
+    const left = await s.t.docker.listVolumes({ labels: [] })
+    expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
+  })
+
+  test('again a minute after that failed, unless it was deleted by hand meanwhile', async () => {
+    const s = await setUp()
+    await s.tell()
+    const { id } = await s.find()
+    await s.tell({ action: 'closed' })
+    const { next, run } = s.keeper()
+    const { $client } = s.t.db
+    $client.run(
+      "CREATE TRIGGER broken BEFORE DELETE ON environments BEGIN SELECT RAISE(ABORT, 'broken'); END",
+    )
+    const now = s.clock.now()
+    expect(next(now)).toBe(now)
+    await run(now)
+    expect(next(now)).toBe(now + 60_000)
+    $client.run('DROP TRIGGER broken')
+    expect((await s.ada.delete(`${s.path}/envs/${id}`)).status).toBe(200)
+    await run(now + 60_000)
+    expect(next(now + 60_000)).toBeNull()
+  })
+
+  test('and comes back when it is reopened, also while it is still being deleted', async () => {
+    const s = await setUp()
+    const isBack = () =>
+      until(async () => {
+        await s.clock.pass(0)
+        return (await s.find())?.deleting === false
+      }, 20)
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    expect((await s.tell({ action: 'reopened' })).json.deployments).toEqual([])
+    await s.tell({ action: 'synchronize', head: hash(2) })
+    const [, , ...waiting] = s.reasons().map(([decision]) => decision)
+    expect(waiting).toEqual(['accepted', 'accepted'])
+    s.keep()
+    await isBack()
+    expect(s.commits()).toEqual([hash(2)])
+    expect(s.reasons().at(-1)).toEqual(['deployed', 'Deployed to pr-7.'])
+    await s.tell({ action: 'closed' })
+    await s.gone()
+    await s.tell({ action: 'reopened', head: hash(3) })
+    expect((await s.find()).preview).toMatchObject({ commit: hash(3) })
+  })
+
+  test('and stays away when it is closed again, or what came was before', async () => {
+    const s = await setUp({ idleDays: 1 })
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    await s.tell({ action: 'reopened' })
+    await s.tell({ action: 'closed' })
+    s.keep()
+    await s.gone()
+    expect(s.reasons().map(([decision]) => decision)).toEqual([
+      ...['deployed', 'accepted', 'ignored', 'accepted'],
+    ])
+    await s.tell({ action: 'reopened' })
+    await s.clock.pass(day)
+    await s.gone()
+    await s.clock.pass(day)
+    expect(await s.find()).toBeUndefined()
+  })
+})
