@@ -97,7 +97,10 @@ export async function removeLink() {
   for (const key of Object.values(linked)) await askGit('config', '--unset', key)
 }
 
-/** Also the environment: the named one, the only one besides previews, or the one that follows the checked-out branch. */
+/**
+ * Also the environment: the named one, the only one besides previews, or the one that follows the checked-out
+ * branch: of previews only if no other does.
+ */
 export async function findApp(query: TargetQuery, env: Environment) {
   const { server, project } = await findProject(query, env)
   const all = await server.list<AppEnvironment>(`/projects/${project.id}/envs`)
@@ -113,11 +116,12 @@ export async function findApp(query: TargetQuery, env: Environment) {
   const lasting = environments.filter(({ preview }) => !preview) // an older server has none
   if (lasting.length === 1) return { server, project, environment: lasting[0]! }
   const branch = await askGit('symbolic-ref', '--quiet', '--short', 'HEAD')
-  const following = environments.filter(
-    (environment) =>
-      branch !== null &&
-      follows({ environment, project }, { type: 'branch', name: branch, isDefault: false }),
-  )
+  const isFollowing = (environment: AppEnvironment) =>
+    branch !== null &&
+    follows({ environment, project }, { type: 'branch', name: branch, isDefault: false })
+  const ofLasting = lasting.filter(isFollowing)
+  const own = environments.filter(({ preview }) => preview && !preview.fork) // strangers make the others
+  const following = ofLasting.length > 0 ? ofLasting : own.filter(isFollowing)
   if (following.length === 1) return { server, project, environment: following[0]! }
   if (!isTerminal())
     throw new UsageError(

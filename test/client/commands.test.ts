@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { insertPreview } from '../../src/environments/preview-store.ts'
 import { appBehindEdge } from '../deployments/simulated-edge.ts'
 import { aLaptop, withServer, withServerOf } from './laptop.ts'
 
@@ -51,6 +52,30 @@ describe('the project of a folder', () => {
     expect((await ada.post(`/projects/${project.id}/envs`, releases)).status).toBe(201)
     expect((await davit(['env', 'set', 'R=1'])).stdout).toContain('in releases')
   })
+})
+
+test('previews don’t stand in the way of the environment of a branch, and one of a fork must be named', async () => {
+  const { t, ada, project, davit, git } = await withServer({ jobsWait: true })
+  await ada.put(`/projects/${project.id}`, { branch: 'main' })
+  await ada.post(`/projects/${project.id}/envs`, { name: 'staging', branch: 'next' })
+  const addPreview = async (number: number, branch: string | null) => {
+    const made = await ada.post(`/projects/${project.id}/envs`, { name: `pr-${number}`, branch })
+    const of = { environmentId: made.json.id, projectId: project.id, number, isFork: !branch }
+    const told = { title: 'x', url: 'https://example.com', ref: 'x', headCommit: 'x' }
+    insertPreview(t.db, { ...of, ...told, expiresAt: new Date() })
+  }
+  await addPreview(1, null)
+  await addPreview(2, 'next')
+  await addPreview(3, 'a-page')
+  const target = async () => (await davit(['env', 'set', 'A=1'])).stdout
+  expect(await target()).toContain('in production')
+  git('checkout', '--quiet', '-b', 'next')
+  expect(await target()).toContain('in staging')
+  git('checkout', '--quiet', '-b', 'a-page')
+  expect(await target()).toContain('in pr-3')
+  git('checkout', '--quiet', '-b', 'another')
+  expect((await davit(['env'])).status).toBe(2)
+  expect((await davit(['env', '--env', 'pr-1'])).status).toBe(0)
 })
 
 describe('env', () => {
