@@ -12,7 +12,7 @@ import {
   notInArray,
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow, listRows, listValues } from '../db/queries.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import { environments, previews, projects, services } from '../db/schema.ts'
 
 export type Preview = typeof previews.$inferSelect
@@ -25,9 +25,6 @@ export const getPreview = (db: Tx, environmentId: string): Preview | null =>
 
 export const listPreviews = (db: Db, projectId: string): Preview[] =>
   listRows(db, previews, eq(previews.projectId, projectId), asc(previews.number))
-
-export const previewIds = (db: Db, projectId: string) =>
-  new Set(listValues(db, previews.environmentId, eq(previews.projectId, projectId)))
 
 /** With its environment. */
 export const getPreviewOf = (db: Db, of: Pick<Preview, 'projectId' | 'number'>) =>

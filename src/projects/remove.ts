@@ -17,6 +17,7 @@ import {
   listOwnRepositories,
   listNamedImages,
   listSiblings,
+  previewIds,
 } from './store.ts'
 import type { Project } from './store.ts'
 import { registerWebhook, removeWebhook } from './webhook.ts'
@@ -26,7 +27,7 @@ export type RemovalDeps = WebhookDeps &
   RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs; scheduler: Pick<Scheduler, 'wake'> }
 
 /**
- * Deletes a project and everything that Davit created for it; named volumes only if requested. The caller has
+ * Deletes a project and everything that Davit created for it; named volumes only if requested, or of previews. The caller has
  * stored the intent. Every step is repeatable: an interrupted removal resumes at the next start.
  */
 export const removeProject = (
@@ -38,6 +39,7 @@ export const removeProject = (
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, environmentIds) })
     const removed = [
       ...(await tryRemoveWebhook(deps, project)),
+      ...(volumes ? [] : await removePreviews(deps, project)),
       ...(await removeFromEngine(deps, {
         kind: 'app',
         projectId: project.id,
@@ -55,6 +57,16 @@ export const removeProject = (
     void deps.edge.sync()
     return removed
   })
+
+/** Their volumes are never kept. */
+async function removePreviews(deps: RemovalDeps, { id: projectId }: Project) {
+  const removed: Removed[] = []
+  for (const environmentId of previewIds(deps.db, projectId)) {
+    const of = { kind: 'app', projectId, environmentId, images: false } as const
+    removed.push(...(await removeFromEngine(deps, { ...of, volumes: true })))
+  }
+  return removed
+}
 
 /** A provider that doesn't respond, or refuses, doesn't block the removal. */
 export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Promise<Removed[]> {

@@ -4,7 +4,7 @@ import { changeRow, countRows, getRow, listPage, listRows, listValues } from '..
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import type { CodeSettings } from '../db/schema.ts'
-import { deployments, environments, jobs, projects, runs } from '../db/schema.ts'
+import { deployments, environments, jobs, previews, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { backupsOf } from '../jobs/store.ts'
@@ -93,6 +93,10 @@ const duplicates: Duplicates = {
     'You already have a project with this name. Choose another name.',
   ],
 }
+
+/** Of the environments that are previews. */
+export const previewIds = (db: Db, projectId: string) =>
+  new Set(listValues(db, previews.environmentId, eq(previews.projectId, projectId)))
 
 export const deleteProject = (db: Db, id: string) =>
   db.delete(projects).where(eq(projects.id, id)).run()

@@ -52,6 +52,20 @@ describe('a preview is deleted', () => {
     expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
   })
 
+  test('with its volumes also when its project is, which keeps those of the others', async () => {
+    const s = await setUp()
+    await s.tell()
+    const made = await s.find()
+    for (const { id } of [s.base, made])
+      await s.t.docker.createVolume({
+        name: `davit-${id}-data`,
+        labels: s.labels({ environmentId: id }),
+      })
+    expect((await s.ada.delete(s.path)).status).toBe(200)
+    const left = await s.t.docker.listVolumes({ labels: [] })
+    expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
+  })
+
   test('again a minute after that failed, unless it was deleted by hand meanwhile', async () => {
     const s = await setUp()
     await s.tell()
