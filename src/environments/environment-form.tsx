@@ -61,6 +61,9 @@ type Stored = Pick<
 /** They don't apply to a project that deploys an image. */
 const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'waitForChecks']
 
+/** Nor do these to a preview, whose commits are those of a pull request. */
+const ofOthers: EnvironmentField[] = ['branch', 'tags', 'promoteFrom', 'promoteAutomatically']
+
 type FieldsProps = {
   project: Project
   others: Others
@@ -68,6 +71,7 @@ type FieldsProps = {
   /** Absent for a new one. */
   stored?: Stored
   names: EnvironmentField[]
+  isPreview?: boolean
   autofocus?: boolean
 }
 
@@ -77,6 +81,7 @@ export const EnvironmentFields = ({
   servers,
   stored,
   names,
+  isPreview = false,
   autofocus = false,
 }: FieldsProps) => (
   <SchemaFields
@@ -104,6 +109,7 @@ export const EnvironmentFields = ({
     names={names.filter(
       (name) =>
         (project.image === null || !ofRepositories.includes(name)) &&
+        !(isPreview && ofOthers.includes(name)) &&
         (name !== 'placement' || servers.length > 1 || !!stored?.placement),
     )}
     autofocus={autofocus}

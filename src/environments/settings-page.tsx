@@ -82,6 +82,7 @@ const Whole = ({ head, domains, others, servers, isLast, draft }: Props) => {
                   {...{ project, others, servers }}
                   stored={{ ...environment, domains }}
                   names={namesOf(section.id)}
+                  isPreview={head.preview !== null}
                 />
                 {section === sections.at(-1) && <SaveRow label="Save settings" />}
               </div>

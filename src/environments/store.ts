@@ -11,6 +11,7 @@ import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { previewIds, refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
+import { getPreview } from './preview-store.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseLoneHostPort, refuseUnfit, whyPortUnknown } from './processes.ts'
@@ -169,6 +170,7 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
             ...(promoteFrom !== undefined && { promoteFrom }),
             ...(promoteAutomatically !== undefined && { promoteAutomatically }),
           })
+        refuseOtherRef(tx, id, values)
         const changed = changeRow(tx, environments, id, values)
         const { port, portSet, processes } = values
         if (port === undefined && portSet === undefined && processes === undefined) return changed
@@ -182,6 +184,16 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
       }),
     duplicates,
   )
+
+/** A preview follows its pull request alone. */
+function refuseOtherRef(tx: Tx, id: string, values: Changes<typeof environments>) {
+  const before = getRow(tx, environments, eq(environments.id, id))!
+  const changed = (['branch', 'tags'] as const).find(
+    (name) => values[name] !== undefined && values[name] !== before[name],
+  )
+  if (changed && getPreview(tx, id))
+    throw invalidField(changed, 'can’t be changed: its commits are those of a pull request.')
+}
 
 /** When a deployment goes live, the settings of its commit replace those of the one before. */
 export function applyCode(db: Tx, id: string, code: CodeSettings | null) {

@@ -121,11 +121,14 @@ function deploy(deps: MakePreviewDeps, event: Event, preview: Preview): Outcome 
   const { pull, triggeredBy } = event
   const { environment, project } = getEnvironmentIn(db, preview.environmentId)!
   if (preview.isFork) return accepted(`${environment.name} waits for your approval of this commit.`)
+  if (!(environment.autoDeploy ?? project.autoDeploy))
+    return ignored(`Deploying on push is off for ${environment.name}.`)
   if (!mayWait(db, { project, environment }))
     return accepted(`${environment.name} is not deployed: ${whyNoMore('deployments')}`)
   const queued = enqueue(db, {
     ...{ project, environmentId: environment.id, trigger: 'webhook', triggeredBy },
     ...{ branch: pull.branch, refType: 'branch', commit: pull.commit },
+    waitsForChecks: environment.waitForChecks,
   })
   const isHeld = queued.deployment.freeze !== null
   const reason = isHeld

@@ -100,7 +100,7 @@ function insertCopy(
   const { db, config } = deps
   const own = { ...base, ...base.ownSettings } as Environment // its commit may set others
   const environment = insertEnvironment(db, {
-    ...{ projectId: project.id, name, autoDeploy: false },
+    ...{ projectId: project.id, name, autoDeploy: !pull.isFork },
     branch: pull.branch,
     hostPort: freeHostPort(deps, placesOf(deps, project.ownerId)),
     label: freeLabel(db, { project: project.name, environment: name, ...config }),

@@ -86,7 +86,7 @@ async function replayPull(
   return queued.map(({ deployment }) => deployment)
 }
 
-type PullDeps = TriggerDeps & MakePreviewDeps
+type PullDeps = TriggerDeps & MakePreviewDeps & { checks: Pick<CheckWatch, 'wake'> }
 
 /** Leaves the delivery as it is if the event is ignored. */
 async function applyAgain(
@@ -105,6 +105,7 @@ async function applyAgain(
   )
   for (const one of outcome.queued) publishSuperseded(deps, one)
   deps.jobs.wake()
+  deps.checks.wake()
   deps.scheduler.wake()
   return outcome
 }

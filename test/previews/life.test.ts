@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { until } from '../support/until.ts'
+import { eq } from 'drizzle-orm'
+import { environments } from '../../src/db/schema.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { day, hash, setUp } from './pulls.ts'
 
@@ -50,6 +51,32 @@ test('a push to its branch deploys it only by the event of the pull request', as
   expect(s.commits()).toEqual([hash(1)])
 })
 
+test('its own settings say whether a push deploys it, and when; of what it deploys they say nothing', async () => {
+  const s = await setUp()
+  await s.tell()
+  const path = `${s.path}/envs/${(await s.find()).id}`
+  expect((await s.ada.put(path, { autoDeploy: false })).status).toBe(200)
+  await s.tell({ action: 'synchronize', head: hash(2) })
+  expect([s.commits(), s.reasons().at(-1)![0]]).toEqual([[hash(1)], 'ignored'])
+  expect((await s.find()).preview.commit).toBe(hash(2))
+  for (const wrong of [{ branch: 'main' }, { branch: null }, { tags: 'v*' }])
+    expect((await s.ada.put(path, wrong)).status, JSON.stringify(wrong)).toBe(422)
+  expect((await s.ada.put(path, { branch: 'add-page', tags: null })).status).toBe(200)
+  const { text } = await s.ada.page(`${path}/edit`)
+  expect(text).toContain('name="auto_deploy"')
+  for (const name of ['branch', 'tags', 'promote_from'])
+    expect(text).not.toContain(`name="${name}"`)
+})
+
+test('where it waits for checks, so does each push', async () => {
+  const s = await setUp()
+  await s.tell()
+  const { id } = await s.find()
+  s.t.db.update(environments).set({ waitForChecks: true }).where(eq(environments.id, id)).run()
+  const { json } = await s.tell({ action: 'synchronize', head: hash(2) })
+  expect(json.deployments).toMatchObject([{ status: 'waiting', waitUntil: expect.any(String) }])
+})
+
 test('it is a copy of the settings and the listed variables of the first environment, not of its addresses', async () => {
   const s = await setUp()
   const copied = { port: 8080, memoryMb: 300, healthPath: '/ok', volumes: ['data:/data'] }
@@ -61,7 +88,7 @@ test('it is a copy of the settings and the listed variables of the first environ
   expect((await s.change({ variables: ['LEVEL', 'TOKEN'] })).status).toBe(200)
   await s.tell()
   const made = await s.find()
-  expect(made).toMatchObject({ ...copied, domains: [], autoDeploy: false, promoteFrom: null })
+  expect(made).toMatchObject({ ...copied, domains: [], autoDeploy: true, promoteFrom: null })
   expect(made.hostPort).not.toBe(s.base.hostPort)
   expect(s.openVariables(made.id)).toEqual([
     { key: 'LEVEL', value: 'debug', secret: false, buildTime: false },
