@@ -48,6 +48,7 @@ import {
   listDeployedProjects,
   listProjects,
   listTargets,
+  previewIds,
   sharedCode,
   updateProject,
 } from './store.ts'
@@ -56,6 +57,9 @@ import { activityOf, ProjectsPage, textOf } from './views.tsx'
 import { findWatched, WatchedFilesList } from './watched-files.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
+
+const ofPreviews =
+  'Their data is lost. Otherwise the volumes stay where they are, but for those of previews.'
 
 /** Projects, their settings and deletion. The deployments slice creates them and shows their deployments. */
 export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
@@ -161,7 +165,10 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       return show(c, {
         title: `Delete ${name}`,
         page: () => (
-          <RemovalModal of="project" id={id} name={name} volumes={volumes} typed>
+          <RemovalModal
+            {...{ of: 'project', id, name, volumes, typed: true }}
+            {...(previewIds(db, id).size > 0 && { volumesHint: ofPreviews })}
+          >
             <p>
               Its containers, their images, its network, its mirror of the repository, its
               deployments and their logs are deleted. This can’t be undone. Backups stay, under{' '}

@@ -61,6 +61,7 @@ describe('a preview is deleted', () => {
         name: `davit-${id}-data`,
         labels: s.labels({ environmentId: id }),
       })
+    expect((await s.ada.page(`${s.path}/delete`)).text).toContain('those of previews')
     expect((await s.ada.delete(s.path)).status).toBe(200)
     const left = await s.t.docker.listVolumes({ labels: [] })
     expect(left.map(({ name }) => name)).toEqual([`davit-${s.base.id}-data`])
