@@ -44,18 +44,15 @@ export function keepPreviews(deps: Deps, { signal, gone }: Options) {
   return deps.scheduler.keep(
     {
       next(now) {
-        const ended = listEnded(deps)
-        if (listGone().length > 0 || ended.some(isDue(now))) return now
-        const retries = ended.flatMap((id) => failed.get(id) ?? [])
-        const first = Math.min(firstExpiry(deps.db) ?? Infinity, ...retries)
-        return first === Infinity ? null : first
+        if (listGone().length > 0) return now
+        const times = [firstExpiry(deps.db) ?? Infinity, ...listEnded(deps).map(dueOf)]
+        const first = Math.min(...times)
+        return first === Infinity ? null : Math.max(now, first)
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
         listGone()
-        const ended = listEnded(deps)
-        for (const id of failed.keys()) if (!ended.includes(id)) failed.delete(id)
-        for (const id of ended.filter(isDue(now))) {
+        for (const id of listEnded(deps).filter((id) => dueOf(id) <= now)) {
           failed.delete(id)
           if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
         }
