@@ -5,7 +5,7 @@ import { fillLabels } from './addresses/labels.ts'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
-import { listRestored, listToLoad } from './db/restored.ts'
+import { listSought, listToLoad } from './db/restored.ts'
 import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
 import { releaseAll } from './backups/hold.ts'
 import { originOf } from './config.ts'
@@ -122,7 +122,8 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
-    recovered.then(() => findReturning(deps, { kind: 'deployment', signal })),
+    recovered.then(() => findReturning(deps, { kind: 'app', signal })),
+    recovered.then(() => findAfterComing(deps, { signal })),
     recoveredServices.then(() => findReturning(deps, { kind: 'service', signal })),
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
@@ -139,13 +140,20 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   ]
 }
 
-type Returning = { kind: 'deployment' | 'service'; signal: AbortSignal }
+type Returning = { kind: 'app' | 'service'; signal: AbortSignal }
 
 /** What was restored, and may be on a server that was away at the start. */
 async function findReturning(deps: Deps, of: Returning) {
-  if (listRestored(deps.db, of.kind).length === 0) return
+  if (listSought(deps.db, of.kind).length === 0) return
   const { reconcileReturning } = await import('./deployments/reconcile-after-restore.ts')
   await reconcileReturning(deps, of)
+}
+
+/** What was restored, and has a deployment that was queued or under way at the start. */
+async function findAfterComing(deps: Deps, { signal }: { signal: AbortSignal }) {
+  if (listSought(deps.db, 'app').length === 0) return
+  const { reconcileAfterComing } = await import('./deployments/reconcile-after-restore.ts')
+  await reconcileAfterComing(deps, { signal })
 }
 
 /** What a backup of the last process paused or stopped must not wait for the turn of its job. */

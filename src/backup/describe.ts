@@ -69,6 +69,7 @@ function describeDeployment({ found }: ObservedDeployments) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`
+  if (outlook.kind === 'coming') return []
   if (outlook.kind === 'away')
     return [`  unknown   ${name}: looked for on the other servers at the start`]
   if (outlook.kind !== 'again')

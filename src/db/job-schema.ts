@@ -65,8 +65,11 @@ export const jobs = sqliteTable(
  */
 export const restoredObjects = sqliteTable('brought_back', {
   id: id(),
-  /** `backup`: its databases are to be loaded into a server that starts empty. */
-  kind: text({ enum: ['deployment', 'service', 'backup'] }).notNull(),
+  /**
+   * `environment`: nothing of it ran, but something may since. `backup`: its databases are to be loaded into a server
+   * that starts empty.
+   */
+  kind: text({ enum: ['deployment', 'environment', 'service', 'backup'] }).notNull(),
   objectId: text().notNull(),
 })
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, lte, not, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, lte, not, notInArray, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
 import {
   backups,
@@ -13,23 +13,53 @@ import {
 
 export type Restored = typeof restoredObjects.$inferSelect
 
-/** Records what a database from a backup says is running, for the next server to look for. */
+/**
+ * Records what a database from a backup says is running, for the next server to look for, and the environments that
+ * were deployed, of which nothing ran.
+ */
 export const noteWhatRan = (db: Db) =>
   db.transaction((tx) => {
     const running = eq(deployments.status, 'running')
     const up = inArray(services.status, ['running', 'unhealthy'])
     for (const { id } of tx.select({ id: deployments.id }).from(deployments).where(running).all())
       tx.insert(restoredObjects).values({ kind: 'deployment', objectId: id }).run()
+    const ofEnvironment = { id: deployments.environmentId }
+    const isDown = notInArray(
+      deployments.environmentId,
+      tx.select(ofEnvironment).from(deployments).where(running),
+    )
+    for (const { id } of tx.selectDistinct(ofEnvironment).from(deployments).where(isDown).all())
+      tx.insert(restoredObjects).values({ kind: 'environment', objectId: id }).run()
     for (const { id } of tx.select({ id: services.id }).from(services).where(up).all())
       tx.insert(restoredObjects).values({ kind: 'service', objectId: id }).run()
   })
 
-export const listRestored = (db: Db, kind: Restored['kind']) =>
-  db.select().from(restoredObjects).where(eq(restoredObjects.kind, kind)).all()
+export const listRestored = (db: Db, ...kinds: Restored['kind'][]) =>
+  db.select().from(restoredObjects).where(inArray(restoredObjects.kind, kinds)).all()
 
-/** Call it when the workload was found, or is being redeployed. */
+/** What is still looked for. */
+export const listSought = (db: Db, kind: 'app' | 'service') =>
+  kind === 'app' ? listRestored(db, 'deployment', 'environment') : listRestored(db, 'service')
+
+/** True until it was looked for on the engine: before that, its containers say nothing about what is live. */
+export function isAppSought(db: Tx, environmentId: string) {
+  const { kind, objectId } = restoredObjects
+  const ofIt = db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(eq(deployments.environmentId, environmentId))
+  const isIts = or(
+    and(eq(kind, 'environment'), eq(objectId, environmentId)),
+    and(eq(kind, 'deployment'), inArray(objectId, ofIt)),
+  )
+  return (
+    db.select({ id: restoredObjects.id }).from(restoredObjects).where(isIts).get() !== undefined
+  )
+}
+
+/** Call it when the workload was found, or is being redeployed. False when it was forgotten already. */
 export const forgetRestored = (db: Tx, id: string) =>
-  db.delete(restoredObjects).where(eq(restoredObjects.id, id)).run()
+  db.delete(restoredObjects).where(eq(restoredObjects.id, id)).returning().get() !== undefined
 
 /** Records that a backup's databases are to be loaded once its service or environment runs. */
 export const noteToLoad = (db: Tx, backupId: string) =>

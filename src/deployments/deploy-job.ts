@@ -1,3 +1,4 @@
+import { listSought } from '../db/restored.ts'
 import { unlessUsed } from '../docker/index.ts'
 import type { End, Kind, News } from '../jobs/task.ts'
 import { whyUnreached } from '../links/unreached.ts'
@@ -43,6 +44,7 @@ export const deployKind =
       doing: deployment.status,
       again: 'deploy again',
       async run(work) {
+        await untilRestored(deps, work.signal)
         isBegun = true
         const options = { orphans: true, signal: work.shutdown }
         const trace = new Trace()
@@ -70,6 +72,14 @@ export const deployKind =
       requeue: (why) => requeue(deps, id, why),
     }
   }
+
+/** What is deployed while what was restored starts may need it. */
+async function untilRestored({ db }: PipelineDeps, signal: AbortSignal) {
+  if (listSought(db, 'app').length === 0) return
+  const { untilServicesStarted } = await import('./reconcile-after-restore.ts')
+  await untilServicesStarted({ db }, signal)
+  signal.throwIfAborted()
+}
 
 async function storeEnd(
   deps: PipelineDeps,

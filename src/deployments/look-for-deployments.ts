@@ -1,37 +1,41 @@
 import type { Db } from '../db/index.ts'
-import { listRestored } from '../db/restored.ts'
+import { listSought } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
 import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
-import { onceNames } from '../environments/processes.ts'
+import { onceNames, web } from '../environments/processes.ts'
+import { listJobsOf } from '../jobs/store.ts'
 import { mayBeOutOfReach } from '../runtime/pins.ts'
-import { isWanted, listInstances } from '../runtime/store.ts'
+import { isWanted, isWatched, listInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
-import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
+import { isUp } from '../runtime/workload.ts'
+import { getCurrent, getJob, getLatest } from './store.ts'
 import type { Job } from './store.ts'
 
 type LookDeps = { db: Db; docker: Docker; engines: Engines; instanceId: string }
 
-/** The state on the engine of a deployment that was running at the time of the backup. */
+/** The state on the engine of an app that was deployed at the time of the backup. */
 export type Outlook =
   /** All its containers exist. */
   | { kind: 'found'; containers: ContainerSummary[] }
-  /** The containers belong to a later deployment, whose end the backup doesn't know; oldest first. */
-  | { kind: 'newer'; containers: ContainerSummary[] }
+  /** Another version has replaced it since. The containers of that one are first; oldest first. */
+  | { kind: 'newer'; id: string; containers: ContainerSummary[] }
   /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
   /** It is, or may be, on a server that can’t be reached: it is looked for once that is back. */
   | { kind: 'away' }
+  /** One of its environment is queued or under way: it is looked for once that has ended. */
+  | { kind: 'coming'; id: string }
 
 export type ObservedDeployments = {
   row: Restored
-  /** Null when there is nothing to do: it was deleted, or another deployment is queued or running. */
+  /** The job is of the latest deployment where none ran. Null when there is nothing to do. */
   found: { job: Job; outlook: Outlook } | null
 }
 
-/** Finds the containers and images of what was running at the time of the backup. */
+/** Finds the containers and images of what was running at the time of the backup, and what runs since. */
 export async function lookForDeployments({ db, docker, engines, instanceId }: LookDeps) {
-  const rows = listRestored(db, 'deployment')
+  const rows = listSought(db, 'app')
   const labels = labelFilter(instanceId, { kind: 'app' })
   const { found: containers, reached } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true }),
@@ -41,65 +45,73 @@ export async function lookForDeployments({ db, docker, engines, instanceId }: Lo
   return { seen, images }
 }
 
+type There = { containers: ContainerSummary[]; images: Set<string>; reached: Set<string> }
+
 function find(
   db: Db,
-  { objectId }: Restored,
-  {
-    containers,
-    images,
-    reached,
-  }: { containers: ContainerSummary[]; images: Set<string>; reached: Set<string> },
+  { kind, objectId }: Restored,
+  { containers, images, reached }: There,
 ): ObservedDeployments['found'] {
-  const job = getJob(db, objectId)
-  if (!job || job.project.deletingAt || isComing(db, job)) return null
+  const ran = kind === 'deployment'
+  const job = getJob(db, ran ? objectId : (getLatest(db, objectId)?.id ?? ''))
+  if (!job || job.project.deletingAt || job.environment.deletingAt) return null
   const { deployment, environment } = job
-  if (getCurrent(db, environment.id)?.id !== deployment.id) return null
+  const outlook = (outlook: Outlook) => ({ job, outlook })
+  const current = getCurrent(db, environment.id)
+  if (ran ? current?.id !== deployment.id : current?.status === 'running') return null
+  const coming = listJobsOf(db, environment.id).find((one) => one.kind === 'deploy')
+  if (coming) return outlook({ kind: 'coming', id: coming.id })
+  const instances = listInstances(db, environment.id)
+  const live = instances.filter(({ releaseId }) => releaseId === current?.id)
+  const leaves = ({ state }: Instance) =>
+    state === 'draining' || (state === 'standby' && isWatched(db, environment.id))
+  const leaving = idsOf(instances.filter(leaves))
   const ofEnvironment = containers.filter(
-    ({ labels }) =>
-      readLabels(labels).environmentId === environment.id && !isOnce(labels[partLabel]),
-  )
-  const of = (id: string) => ofEnvironment.filter(({ labels }) => deploymentOf(labels) === id)
-  const instances = listInstances(db, environment.id).filter(
-    ({ releaseId }) => releaseId === deployment.id,
+    ({ id, labels }) =>
+      readLabels(labels).environmentId === environment.id &&
+      !isOnce(labels[partLabel]) &&
+      !leaving.has(id),
   )
   const isFound = ofEnvironment.length > 0
-  if (mayBeOutOfReach(db, environment.id, { reached, isFound }))
-    return { job, outlook: { kind: 'away' } }
+  if (mayBeOutOfReach(db, environment.id, { reached, isFound })) return outlook({ kind: 'away' })
   // the labels of those that it kept name an earlier deployment
-  const held = new Set(instances.map(({ containerId }) => containerId))
+  const held = idsOf(live)
   const own = ofEnvironment.filter(
-    ({ id, labels }) => deploymentOf(labels) === deployment.id || held.has(id),
+    ({ id, labels }) => deploymentOf(labels) === current?.id || held.has(id),
   )
-  const there = new Set(own.map(({ id }) => id))
-  const isMissing = (instance: Instance) =>
-    isWanted(instance) && !there.has(instance.containerId ?? '')
-  if (own.length > 0 && !instances.some(isMissing))
-    return { job, outlook: { kind: 'found', containers: own } }
-  const newer = ofEnvironment.find(
-    ({ state, labels }) =>
-      state === 'running' && isId(deploymentOf(labels)) && isUnknown(db, deploymentOf(labels)),
-  )
+  const others = ofEnvironment.filter((one) => isUp(one) && !own.includes(one))
+  const wanted = live.filter(isWanted).map(({ containerId }) => containerId ?? '')
+  const has = (all: ContainerSummary[]) => wanted.every((id) => all.some((one) => one.id === id))
+  // those that were replaced are kept, but are stopped
+  const isUpToNow = ran && own.length > 0 && has(own.filter(isUp))
+  const newer = isUpToNow ? null : newestOf(others)
   if (newer) {
-    const containers = of(deploymentOf(newer.labels)).toReversed()
-    return { job, outlook: { kind: 'newer', containers } }
+    const its = ofEnvironment.filter(({ labels }) => deploymentOf(labels) === newer)
+    const parts = new Set(its.map(partOf))
+    const kept = ofEnvironment.filter((one) => isUp(one) && !parts.has(partOf(one)))
+    const all = [...its.toReversed(), ...kept.toReversed()]
+    return outlook({ kind: 'newer', id: newer, containers: all })
   }
+  if (!ran) return null
+  if (own.length > 0 && has(own)) return outlook({ kind: 'found', containers: own })
   const fromImage = deployment.image !== null && images.has(deployment.image)
-  return { job, outlook: { kind: 'again', fromImage } }
+  return outlook({ kind: 'again', fromImage })
 }
+
+const idsOf = (instances: Instance[]) => new Set(instances.map(({ containerId }) => containerId))
+
+/** A rollback may have started what was kept of an earlier one. */
+const newestOf = (containers: ContainerSummary[]) =>
+  containers
+    .map(({ labels }) => deploymentOf(labels))
+    .filter(isId)
+    .toSorted()
+    .at(-1)
+
+const partOf = ({ labels }: ContainerSummary) => labels[partLabel] ?? web
 
 const isOnce = (part: string | undefined) => (onceNames as readonly unknown[]).includes(part)
 
 const deploymentOf = (labels: Record<string, string>) => readLabels(labels).deploymentId
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
-
-/** The backup was made before it, or while it was under way. */
-function isUnknown(db: Db, id: string) {
-  const job = getJob(db, id)
-  return !job || job.deployment.errorCode === 'end_unknown'
-}
-
-const isComing = (db: Db, { environment }: Job) =>
-  listInStatus(db, ['pending', ...activeStatuses]).some(
-    ({ environmentId }) => environmentId === environment.id,
-  )

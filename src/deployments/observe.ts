@@ -10,7 +10,7 @@ import type { WorkloadKey } from '../runtime/workload.ts'
 import { moveService } from '../services/store.ts'
 import { getCurrent, moveDeployment } from './store.ts'
 
-type ObserveDeps = RuntimeDeps & { logs: Logs }
+export type ObserveDeps = RuntimeDeps & { logs: Logs }
 
 export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 

@@ -1,22 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgetRestored, listRestored, listToLoad } from '../db/restored.ts'
+import { forgetRestored, listSought, listToLoad } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
-import { partLabel, readLabels } from '../docker/labels.ts'
+import { partLabel } from '../docker/labels.ts'
 import { hasPort, web } from '../environments/processes.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJobOfKind } from '../jobs/store.ts'
 import { pinWhereFound } from '../runtime/pin-store.ts'
+import { observeDifferent } from '../runtime/observe.ts'
 import { adoptRelease, deleteInstance, listInstances } from '../runtime/store.ts'
+import type { Instance } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import type { ServerEngines } from '../servers/server-engines.ts'
 import { reconcileAfterRestore as reconcileServices } from '../services/recover.ts'
 import type { ServiceDeps } from '../services/state.ts'
 import { listInStatus } from '../services/store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
-import type { ObservedDeployments } from './look-for-deployments.ts'
-import { statusOf } from './observe.ts'
+import type { ObservedDeployments, Outlook } from './look-for-deployments.ts'
+import { apps, statusOf } from './observe.ts'
+import type { ObserveDeps } from './observe.ts'
 import type { PipelineDeps } from './context.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import {
@@ -30,6 +33,7 @@ import {
 import type { Job } from './store.ts'
 import { reused } from './trigger.ts'
 import { insertWaiting } from './waiting-store.ts'
+import { getWatchedOf, storeEnd } from './watch/store.ts'
 
 type ReconcileDeps = Pick<
   PipelineDeps,
@@ -47,36 +51,62 @@ export async function reconcileAfterRestore(
   deps: ReconcileDeps,
   { signal }: { signal: AbortSignal },
 ) {
-  if (listRestored(deps.db, 'deployment').length === 0) return
+  if (listSought(deps.db, 'app').length === 0) return
   await untilServicesStarted(deps, signal)
-  const images = await reconcileReached(deps, { signal })
-  if (images) forgetImagesBut(deps.db, images) // nothing is built yet
+  const looked = await reconcileReached(deps, { signal })
+  if (looked) forgetImagesBut(deps.db, looked.images) // nothing is built yet
 }
 
 /** Those on servers that were away follow when these are back, or were removed. */
 export async function reconcileReturning(
-  deps: ReconcileDeps & ServiceDeps & ReturningDeps,
-  { kind, signal }: { kind: 'deployment' | 'service'; signal: AbortSignal },
+  deps: ReconcileDeps & ServiceDeps & ObserveDeps & ReturningDeps,
+  { kind, signal }: { kind: 'app' | 'service'; signal: AbortSignal },
 ) {
-  const reconcile = kind === 'service' ? reconcileServices : reconcileReached
   for await (const _ of deps.serverEngines.changes(signal)) {
-    await reconcile(deps, { signal })
+    if (kind === 'service') await reconcileServices(deps, { signal })
+    else await reconcileSought(deps, { signal })
     deps.jobs.wake()
-    if (listRestored(deps.db, kind).length === 0) return
+    if (listSought(deps.db, kind).length === 0) return
   }
 }
 
+/** Those in whose environments deployments were queued or under way follow when these have ended. */
+export async function reconcileAfterComing(
+  deps: ReconcileDeps & ObserveDeps & ReturningDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  while (!signal.aborted) {
+    const seen = await reconcileSought(deps, { signal })
+    deps.jobs.wake()
+    const coming = (seen ?? []).flatMap(({ found }) =>
+      found?.outlook.kind === 'coming' ? deps.jobs.ended(found.outlook.id) : [],
+    )
+    if (coming.length === 0) return
+    await Promise.race(coming)
+  }
+}
+
+/** Also observes those that were found: nothing did before. */
+async function reconcileSought(
+  deps: ReconcileDeps & ObserveDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  const looked = await reconcileReached(deps, { signal })
+  await observeDifferent(deps, apps, { signal })
+  return looked?.seen
+}
+
 type ReturningDeps = {
-  jobs: Pick<Jobs, 'wake'>
+  jobs: Pick<Jobs, 'wake' | 'ended'>
   serverEngines: Pick<ServerEngines, 'changes'>
 }
 
 function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal }) {
   const failed = 'restored apps could not be looked for'
   return retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
-    const { seen, images } = await lookForDeployments(deps)
-    for (const one of seen) settle(deps, one)
-    return images
+    const looked = await lookForDeployments(deps)
+    for (const one of looked.seen) settle(deps, one)
+    return looked
   })
 }
 
@@ -86,11 +116,11 @@ function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal
  */
 const servicesFirst = 180_000
 
-async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
+export async function untilServicesStarted({ db }: Pick<ReconcileDeps, 'db'>, signal: AbortSignal) {
   let deadline = performance.now() + servicesFirst
   const isStarting = () =>
     performance.now() < deadline &&
-    (listRestored(db, 'service').length > 0 ||
+    (listSought(db, 'service').length > 0 ||
       listInStatus(db, ['pulling', 'creating', 'starting']).length > 0 ||
       hasJobOfKind(db, 'restart'))
   const isLoading = () => listToLoad(db).some(({ subjectKind }) => subjectKind === 'service')
@@ -101,10 +131,10 @@ async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) 
 }
 
 function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
-  if (found?.outlook.kind === 'away') return
+  if (found?.outlook.kind === 'away' || found?.outlook.kind === 'coming') return
   const told = deps.db.transaction((tx) => {
-    forgetRestored(tx, row.id)
-    if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.containers)
+    if (!forgetRestored(tx, row.id)) return null
+    if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook)
     if (found?.outlook.kind === 'again') return deployAgain(deps, found.job, found.outlook)
     return null
   })
@@ -114,11 +144,11 @@ function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
   log.flush()
 }
 
-/** Adds a deployment for containers of which nothing else is known, or brings back one whose end wasn’t known. */
+/** Adds a deployment for containers of which nothing else is known, or brings back one that ended otherwise. */
 function adopt(
   deps: ReconcileDeps,
   { deployment, environment, project }: Job,
-  containers: ContainerSummary[],
+  { id, containers }: Extract<Outlook, { kind: 'newer' }>,
 ) {
   const { db } = deps
   const container = containers[0]!
@@ -130,13 +160,16 @@ function adopt(
   }))
   const seen = {
     image: container.image,
-    url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),
+    url: urlOf(deps, { environment, ownerId: project.ownerId }),
     finishedAt: container.createdAt,
   }
-  const id = readLabels(container.labels).deploymentId
   const known = getJob(db, id)?.deployment
-  const begun = listInstances(db, environment.id).filter(({ releaseId }) => releaseId === id)
-  for (const instance of begun) deleteInstance(db, instance.id)
+  const ids = new Set<string | null>(containers.map((one) => one.id))
+  const its = ({ releaseId, containerId }: Instance) => releaseId === id || ids.has(containerId)
+  for (const instance of listInstances(db, environment.id).filter(its))
+    deleteInstance(db, instance.id)
+  const watched = getWatchedOf(db, environment.id)
+  if (watched) storeEnd(db, watched, { end: 'replaced' })
   const newer = {
     id,
     projectId: deployment.projectId,

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { listRestored } from '../db/restored.ts'
+import { listSought } from '../db/restored.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -36,7 +36,7 @@ export async function recover(
   await deps.jobs.recover(['deploy'], ({ id }) => getStatus(deps.db, id) !== 'deploying')
   supersede(deps)
 
-  if (listRestored(deps.db, 'deployment').length > 0)
+  if (listSought(deps.db, 'app').length > 0)
     await (await import('./reconcile-after-restore.ts')).reconcileAfterRestore(deps, { signal })
   // ahead of all that follows: visitors may wait until a version goes back
   if (!signal.aborted) deps.watches.resume()

@@ -1,4 +1,4 @@
-import { listRestored } from '../db/restored.ts'
+import { isAppSought, listSought } from '../db/restored.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
@@ -44,8 +44,8 @@ type Options = {
 /**
  * Compares a workload in the database with its containers, and resolves differences: an interrupted roll-out
  * is undone, replaced containers and orphans are removed, and instances of the live release become `live` or
- * `stopped` like their containers. Returns null during a roll-out. One-off containers are kept while they are
- * needed.
+ * `stopped` like their containers. Returns null during a roll-out, and until a restored app was looked for. One-off
+ * containers are kept while they are needed.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -54,7 +54,7 @@ export async function reconcile(
 ): Promise<ObservedInstance[] | null> {
   const { locks } = deps
   await deps.edge.ready({ signal })
-  if (locks.isRollingOut(workload)) return null
+  if (locks.isRollingOut(workload) || isAppSought(deps.db, workload.id)) return null
   return locks.run(workload, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })
     giveUpUnfinished(deps.db, workload.id)
@@ -137,7 +137,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
 
 /** Nothing is removed before the restored workloads are reconciled. */
 const isRestoring = ({ db }: RuntimeDeps) =>
-  [...listRestored(db, 'deployment'), ...listRestored(db, 'service')].length > 0
+  [...listSought(db, 'app'), ...listSought(db, 'service')].length > 0
 
 function adopt(
   { db }: RuntimeDeps,

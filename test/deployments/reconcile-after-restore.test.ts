@@ -236,7 +236,7 @@ test('an app on a server that is away is looked for when that is back, and deplo
   expect(await list()).toHaveLength(1)
 
   t.engines.setAway(engine, false)
-  await reconcileReturning(t.deps, { kind: 'deployment', signal })
+  await reconcileReturning(t.deps, { kind: 'app', signal })
   expect(listRestored(t.db, 'deployment')).toEqual([])
   expect(await list()).toHaveLength(2)
 })
