@@ -1,16 +1,21 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { endWorkOfThen, listSought, noteWhatRan } from '../../src/db/restored.ts'
+import type { Docker } from '../../src/docker/index.ts'
 import { observe } from '../../src/deployments/observe.ts'
 import { getCurrent } from '../../src/deployments/store.ts'
-import { listJobIds } from '../../src/jobs/store.ts'
+import { listJobIds, listJobsOf } from '../../src/jobs/store.ts'
 import { listLiveInstances } from '../../src/runtime/store.ts'
+import { getService } from '../../src/services/store.ts'
 import { resume } from '../../src/serve.ts'
-import { atOnce } from '../interleavings/engine/at-once.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
 import { copiesOf } from '../support/databases.ts'
-import { until } from '../support/until.ts'
+import { comesTrue, until } from '../support/until.ts'
+import { idle, made } from '../services/instances.ts'
 import { anApp, aProject, finished, rollBack } from './apps.ts'
 
 const signal = new AbortController().signal
@@ -43,13 +48,22 @@ async function anEnvironment({ isStack = false } = {}) {
       await t.jobs.idle()
     },
     /** The whole start of a Davit on the database of then. */
-    async restore({ isMove = false } = {}) {
+    async restore({
+      isMove = false,
+      engine = t.engine,
+      prepare = () => {},
+    }: {
+      isMove?: boolean
+      engine?: FakeEngine
+      prepare?: (next: TestApp, docker: Docker) => void
+    } = {}) {
       await t.jobs.idle()
       await Promise.all([t.jobs.stop(), t.instanceTasks.stop(), t.watches.stop()])
       endWorkOfThen(backup!.db, { isMove })
       noteWhatRan(backup!.db)
-      const docker = fakeDocker(t.engine, atOnce)
+      const docker = fakeDocker(engine, atOnce)
       const next = simulatedApp({}, { ...backup!, docker })
+      prepare(next, docker)
       const stop = new AbortController()
       const background = resume(next.deps, { signal: stop.signal })
       onTestFinished(async () => {
@@ -209,3 +223,42 @@ test('an app that was stopped when Davit was backed up, and has not run since, s
   expect(current!.status).toBe('stopped')
   expect(scene.listUp()).toEqual([])
 })
+
+test.each([
+  ['goes live', false],
+  ['fails', true],
+])(
+  'what was queued on a server that was moved begins once its services run; where it %s, the app runs',
+  async (_, fails) => {
+    const scene = await anEnvironment()
+    const { t, ada, project } = scene
+    const service = await made(t, ada, `services: { one: { ${idle} } }`)
+    await deployFirst(scene, 'running')
+    const queued = await deployMeanwhile(scene, 'queued')
+    const nothing = { containers: [], networks: [], volumes: [], images: [] }
+    const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+    const statuses: string[] = []
+    const { current, live } = await scene.restore({
+      isMove: true,
+      engine,
+      prepare(next, docker) {
+        const { git, db, faults } = next
+        const { fetch } = git
+        git.fetch = async (...args) => {
+          statuses.push(getService(db, service.id)!.status)
+          if (fails && statuses.length === 1) throw new Failure('clone_failed', 'No.', '')
+          return fetch(...args)
+        }
+        faults.createContainer = async (options) => {
+          await until(() => listJobsOf(db, project.environmentId)[0]?.status !== 'waiting')
+          await comesTrue(1, () => statuses.length > 0) // it must not
+          return docker.createContainer(options)
+        }
+      },
+    })
+    expect(statuses).toEqual(fails ? ['running', 'running'] : ['running'])
+    expect(current).toMatchObject({ status: 'running' })
+    expect(current!.id === queued.id).toBe(!fails)
+    expect(live.map((id) => engine.containers.get(id)?.state)).toEqual(['running'])
+  },
+)
