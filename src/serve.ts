@@ -156,12 +156,14 @@ async function findAfterComing(deps: Deps, { signal }: { signal: AbortSignal }) 
   await reconcileAfterComing(deps, { signal })
 }
 
-/** What a backup of the last process paused or stopped must not wait for the turn of its job. */
+/** What a backup of the last process paused or stopped must not wait for the turn of its job. No volume is half filled. */
 async function removeLeftOfBackups(deps: Deps, { signal }: { signal: AbortSignal }) {
   const options = { signal, failed: 'what interrupted backups left may still be there' }
   await retryWhileEngineDown(deps.docker, options, async () => {
     await releaseAll(deps, { signal })
     await removeBackupContainers(deps, { signal })
+    const { removeMarks } = await import('./backups/server/half-filled.ts')
+    await removeMarks({ ...deps, dataDir: deps.config.dataDir })
   })
 }
 

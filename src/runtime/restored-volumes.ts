@@ -23,9 +23,12 @@ export async function ensureVolume(
   return readLabels(found?.labels ?? {}).instanceId === instanceId
 }
 
-/** Those that an unfinished restore left, which nothing uses yet. */
+/** Those that an unfinished restore left. Returns those that stay, as containers use them. */
 export async function removeVolumes({ docker }: Pick<EngineDeps, 'docker'>, names: Set<string>) {
-  for (const name of names) await docker.removeVolume(name)
+  const used: string[] = []
+  for (const name of names)
+    if ((await unlessUsed(docker.removeVolume(name).then(() => true))) === false) used.push(name)
+  return used
 }
 
 /** Removes those of apps and services that aren’t among these. */

@@ -11,7 +11,13 @@ type Scene = Awaited<ReturnType<typeof aService>>
 async function fill({ t, ada }: Scene, { without = [] as string[], installation = 'another' }) {
   const targets = listTargets(t.db, ada.user.id).map(({ name }) => name)
   await fillServer(t.deps, {
-    ...{ without: [...targets, ...without], installation, until: new Date(), isDry: false },
+    ...{
+      without: [...targets, ...without],
+      installation,
+      until: new Date(),
+      halfFilled: new Set(),
+      isDry: false,
+    },
     repository: { place: {} as OpenTarget, backup: 'of Davit', stored: [] },
     ...{ say() {}, signal: new AbortController().signal },
   })

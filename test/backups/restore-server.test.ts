@@ -29,7 +29,10 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
+import { resume } from '../../src/serve.ts'
 import { sandbox } from '../docker/sandbox.ts'
+import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
 
 const { docker, labels, name } = sandbox()
 const { signal } = new AbortController()
@@ -64,6 +67,34 @@ test('what a killed restore filled is removed by the next, though its data direc
   const left = await listVolumes()
   expect([half, whole].map((volume) => left.includes(volume))).toEqual([false, true])
   expect(await listVolumes(labelFilter(restoringId(dataDir)))).toEqual([])
+})
+
+test('what a container uses isn’t removed as half filled, and nothing is once Davit has started', async () => {
+  const t = simulatedApp()
+  const marksOf = (dataDir: string) =>
+    t.docker.listVolumes({ labels: labelFilter(restoringId(dataDir)) })
+  const volumes = [{ name: 'used', path: '/data' }]
+  const workload = { id: Bun.randomUUIDv7(), ownerId: 'o', kind: 'service' } as const
+  const others = { dataDir: aFolder(), docker: t.docker }
+  for (const { dataDir } of [t.config, others])
+    await noteFilling({ dataDir, docker: t.docker }, { workload, name: 'used', signal })
+  await t.docker.createVolume({ name: 'used' })
+  t.engine.addImage({ tags: ['busybox'], command: ['true'] })
+  const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+  const of = { name: 'user', image: 'busybox', labels: {}, network: 'bridge', volumes }
+  const user = await t.docker.createContainer({ ...of, ...limits })
+  expect(await removeHalfFilled(others)).toEqual(['used'])
+  expect(await marksOf(others.dataDir)).toEqual([])
+
+  await t.docker.removeContainer(user, { force: true })
+  rmSync(join(t.dataDir, 'restoring-volumes')) // as when its data was removed, and restored from a file
+  const stop = new AbortController()
+  const background = resume(t.deps, { signal: stop.signal })
+  await until(async () => (await marksOf(t.dataDir)).length === 0)
+  stop.abort()
+  await Promise.allSettled(background)
+  await removeHalfFilled({ dataDir: t.dataDir, docker: t.docker })
+  expect((await t.docker.listVolumes()).map(({ name }) => name)).toEqual(['used'])
 })
 
 test('the second of two restores at once says so and ends: what the first one fills stays', async () => {
@@ -179,7 +210,13 @@ test('a name to leave out that nothing has is refused with those that there are'
   )
   const repository = (id: string) => ({ backup: id, place: {} as OpenTarget, stored: [] })
   const filling = {
-    ...{ installation: Bun.randomUUIDv7(), until: new Date(), isDry: true, signal },
+    ...{
+      installation: Bun.randomUUIDv7(),
+      until: new Date(),
+      halfFilled: new Set<string>(),
+      isDry: true,
+      signal,
+    },
     ...{ repository: repository(backup.id), say: (line: string) => said.push(line) },
   }
   const said: string[] = []

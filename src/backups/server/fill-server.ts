@@ -35,7 +35,7 @@ export async function fillServer(deps: ResticDeps, filling: Filling) {
     const found = await chooseFor(deps, filling, { subject, restics })
     if (found) chosen.push(found)
   }
-  await refuseTaken(deps, chosen)
+  await refuseTaken(deps, filling, chosen)
   await refuseFullDisk(deps, chosen)
   for (const one of chosen) {
     const { subject, backup } = one
@@ -76,7 +76,7 @@ async function chooseFor(
   { subject, restics }: { subject: Subject; restics: Map<string, Restic> },
 ): Promise<Chosen | null> {
   const { db, docker, secrets } = deps
-  const { until, without, installation: instanceId, say, signal } = filling
+  const { until, without, halfFilled, installation: instanceId, say, signal } = filling
   const { id, kind, name } = subject
   const pinned = pinnedTo(db, id) ?? firstServer
   if (pinned !== firstServer) {
@@ -86,7 +86,8 @@ async function chooseFor(
   }
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
   const labels = labelFilter(instanceId, of)
-  const volumes = await docker.listVolumes({ labels })
+  const all = await docker.listVolumes({ labels })
+  const volumes = all.filter(({ name }) => !halfFilled.has(name))
   const isThere =
     volumes.length > 0 || (await docker.listContainers({ labels, all: true, signal })).length > 0
   if (isThere) {
@@ -116,12 +117,12 @@ function keepBackups({ db }: ResticDeps, { say }: Filling, { id, name }: Subject
 }
 
 /** Without labels of this installation they aren’t its volumes, and have data of something else. */
-async function refuseTaken({ docker }: ResticDeps, chosen: Chosen[]) {
+async function refuseTaken({ docker }: ResticDeps, { halfFilled }: Filling, chosen: Chosen[]) {
   const there = new Set((await docker.listVolumes()).map(({ name }) => name))
   for (const { subject, backup } of chosen)
     for (const name of backup.files.flatMap(({ volumes = [] }) => volumes)) {
       const taken = volumeOf(subject, name)
-      if (there.has(taken)) throw volumeTaken(subject, taken)
+      if (there.has(taken) && !halfFilled.has(taken)) throw volumeTaken(subject, taken)
     }
 }
 

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fillingName, isWhole } from '../../backup/data-dir.ts'
+import { fillingName } from '../../backup/data-dir.ts'
 import type { Docker } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import {
@@ -36,7 +36,7 @@ async function listMarked({ dataDir, docker }: Restoring) {
   return volumes.flatMap(({ name }) => (name.startsWith(start) ? name.slice(start.length) : []))
 }
 
-/** Call it when all volumes are whole, before Davit can write to them: what is marked is removed. */
+/** Call it once the data directory is whole, and Davit may write to the volumes: what is marked is removed. */
 export async function removeMarks({ dataDir, docker }: Restoring) {
   const marked = await listMarked({ dataDir, docker })
   await removeVolumes({ docker }, new Set(marked.map((name) => markOf(dataDir, name))))
@@ -46,17 +46,20 @@ export async function removeMarks({ dataDir, docker }: Restoring) {
 export const forgetFilling = (dataDir: string) =>
   rmSync(join(dataDir, fillingName), { force: true })
 
-/** Removes what a restore into the data directory has left that failed or was killed. */
+/** The volumes that a restore into the data directory has left that failed or was killed. */
+export async function listHalfFilled({ dataDir, docker }: Restoring) {
+  const list = join(dataDir, fillingName)
+  const listed = existsSync(list) ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : []
+  return new Set([...listed, ...(await listMarked({ dataDir, docker }))])
+}
+
+/** With all else that it left. Returns those that stay, as containers use them: what they have is in use. */
 export async function removeHalfFilled({ dataDir, docker }: Restoring) {
   await removeHelpers({ dataDir, docker })
-  const list = join(dataDir, fillingName)
-  const isListed = existsSync(list)
-  if (isListed && isWhole(dataDir)) return forgetFilling(dataDir) // it was killed just before it did so
-  const listed = isListed ? readFileSync(list, 'utf8').split('\n').filter(Boolean) : []
-  const marked = await listMarked({ dataDir, docker })
-  await removeVolumes({ docker }, new Set([...listed, ...marked]))
+  const used = await removeVolumes({ docker }, await listHalfFilled({ dataDir, docker }))
   await removeMarks({ dataDir, docker })
   forgetFilling(dataDir)
+  return used
 }
 
 /** Containers of restic that still run, its cache and its network. */

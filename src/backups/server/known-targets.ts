@@ -17,6 +17,8 @@ export type Filling = {
   installation: string
   until: Date
   without: string[]
+  /** Volumes that a restore left, which one that isn’t dry has removed. */
+  halfFilled: ReadonlySet<string>
   isDry: boolean
   say: (line: string) => void
   signal: AbortSignal

@@ -26,6 +26,7 @@ import { fillServer } from './fill-server.ts'
 import { idIn } from './known-targets.ts'
 import {
   forgetFilling,
+  listHalfFilled,
   removeHalfFilled,
   removeHelpers,
   removeMarks,
@@ -72,15 +73,17 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
       ),
     ),
   ).then(
-    (manifest) => {
+    async (manifest) => {
       forgetFilling(dataDir)
+      await removeMarks({ dataDir, docker }).catch(() => {}) // else the start of Davit does
       return manifest
     },
     (error) => (error instanceof DryRun ? null : Promise.reject(error)),
   )
 
   async function bringBack(directory: string): Promise<Manifest> {
-    await removeHalfFilled({ dataDir, docker })
+    const halfFilled = isDry ? await listHalfFilled({ dataDir, docker }) : new Set<string>()
+    if (!isDry) await removeLeft()
     const aside = asideDatabase()
     const place = { ...asked.place, ...aside.owns, password } as unknown as OpenTarget
     const given = openRestic({ ...working, ...aside.deps }, withLogin(place))
@@ -96,19 +99,26 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
         const repository = { place: named, backup: idIn(own.tags, 'backup'), stored: [stored] }
         const installation = openInstallation(db, secrets)
         try {
-          await fillServer({ ...working, db, secrets }, { ...asked, repository, installation })
+          await fillServer(
+            { ...working, db, secrets },
+            { ...asked, repository, installation, halfFilled },
+          )
           if (!isDry) return
           for (const line of await outlookOf({ db, docker, instanceId: installation })) say(line)
           throw new DryRun()
         } catch (error) {
-          await removeHalfFilled({ dataDir, docker })
+          if (!isDry) await removeLeft()
           throw error
         }
       },
     })
     rmSync(path)
-    await removeMarks({ dataDir, docker })
     return manifest
+  }
+
+  async function removeLeft() {
+    for (const volume of await removeHalfFilled({ dataDir, docker }))
+      say(`The volume ${volume} stays: a container uses it, so it isn’t left of a restore.`)
   }
 }
 
