@@ -1,20 +1,28 @@
-import { expect, test } from 'bun:test'
+import { expect, mock, test } from 'bun:test'
 import { fillServer } from '../../src/backups/server/fill-server.ts'
 import { getPlan } from '../../src/backups/store.ts'
 import type { OpenTarget } from '../../src/backups/targets/store.ts'
 import { listTargets } from '../../src/backups/targets/store.ts'
 import { aService } from './scene.ts'
+import { s3 } from './target-scene.ts'
 
 type Scene = Awaited<ReturnType<typeof aService>>
 
 /** Fills a server, of which nothing is there but for its own installation, without what is named and any target. */
-async function fill({ t, ada }: Scene, { without = [] as string[], installation = 'another' }) {
-  const targets = listTargets(t.db, ada.user.id).map(({ name }) => name)
+async function fill(
+  { t, ada }: Scene,
+  {
+    without = [] as string[],
+    installation = 'another',
+    targets = listTargets(t.db, ada.user.id).map(({ name }) => name),
+    until = new Date(),
+  },
+) {
   await fillServer(t.deps, {
     ...{
       without: [...targets, ...without],
       installation,
-      until: new Date(),
+      until,
       halfFilled: new Set(),
       isDry: false,
     },
@@ -49,4 +57,28 @@ test('what Docker still has is backed up by its plan, whatever is left out', asy
   await scene.backUp()
   await fill(scene, { without: ['thing'], installation: scene.t.deps.instanceId })
   expect(planOf(scene)).toMatchObject({ nextAt: expect.any(Date), problem: null })
+})
+
+test.each([
+  ['were made later', true],
+  ['aren’t described', false],
+])('so it does when its target has backups of it that %s', async (_, isDescribed) => {
+  const scene = await aService()
+  const { ada, service, restic } = scene
+  const target = (await ada.post('/settings/targets', s3)).json
+  await scene.plan({ targetId: target.id })
+  const tags = ['davit', `subject=${service.id}`, `backup=${Bun.randomUUIDv7()}`]
+  const paths = isDescribed ? ['/files/backup.json'] : ['/data']
+  restic.add({ tags: tags.with(1, 'subject=another'), paths: ['/data'], bytes: 1 })
+  const actual = { ...(await import('../../src/backups/restic/restic.ts')) }
+  await mock.module('../../src/backups/restic/restic.ts', () => ({
+    ...actual,
+    openRestic: () => restic.usual,
+  }))
+  const others = { targets: [], until: new Date(0) }
+  await fill(scene, others)
+  expect(planOf(scene).problem).toBeNull()
+  restic.add({ tags, paths, bytes: 1 })
+  await fill(scene, others)
+  expect(planOf(scene)).toMatchObject({ nextAt: null, problem: { reason: 'not_restored' } })
 })

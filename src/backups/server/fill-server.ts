@@ -29,10 +29,10 @@ type Chosen = { subject: Subject; backup: Backup; restic: Restic }
 export async function fillServer(deps: ResticDeps, filling: Filling) {
   const { say, isDry } = filling
   refuseUnknown(deps, filling)
-  const restics = await openTargets(deps, filling)
+  const opened = await openTargets(deps, filling)
   const chosen: Chosen[] = []
   for (const subject of listSubjects(deps.db)) {
-    const found = await chooseFor(deps, filling, { subject, restics })
+    const found = await chooseFor(deps, filling, { subject, opened })
     if (found) chosen.push(found)
   }
   await refuseTaken(deps, filling, chosen)
@@ -73,7 +73,7 @@ function refuseUnknown({ db }: ResticDeps, filling: Filling) {
 async function chooseFor(
   deps: ResticDeps,
   filling: Filling,
-  { subject, restics }: { subject: Subject; restics: Map<string, Restic> },
+  { subject, opened }: { subject: Subject; opened: Awaited<ReturnType<typeof openTargets>> },
 ): Promise<Chosen | null> {
   const { db, docker, secrets } = deps
   const { until, without, halfFilled, installation: instanceId, say, signal } = filling
@@ -96,7 +96,7 @@ async function chooseFor(
   }
   const isLeftOut = without.includes(name)
   const backup = getNewestUntil(db, { subjectId: id, until })
-  const restic = backup && restics.get(backup.targetId)
+  const restic = backup && opened.get(backup.targetId)?.restic
   if (backup && restic && !isLeftOut) return { subject, backup, restic }
   const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
   if (isLeftOut) say(`${name}: left out.`)
@@ -104,9 +104,9 @@ async function chooseFor(
     say(`${name}: starts empty, as the target of its backup was left out or removed.`)
   else if (components.some(({ options }) => (options.volumes ?? []).length > 0))
     say(`${name}: starts empty, as it has no backup.`)
-  const plan = getPlan(db, id)
+  const target = opened.get(getPlan(db, id)?.targetId ?? '')
   // a target that wasn’t opened may have some that aren’t known
-  const mayHaveBackups = getLastGood(db, id) !== null || !restics.has(plan?.targetId ?? '')
+  const mayHaveBackups = getLastGood(db, id) !== null || !target || target.subjects.has(id)
   if (mayHaveBackups) keepBackups(deps, filling, subject)
   return null
 }

@@ -24,6 +24,12 @@ export type Filling = {
   signal: AbortSignal
 }
 
+type OpenedTarget = {
+  restic: Restic
+  /** Ids of all that it has backups of, also of those that can’t be read, or were made later. */
+  subjects: ReadonlySet<string>
+}
+
 /**
  * Opens the repository of each target that backups lie on, by the secrets that were restored, and brings the list
  * of backups up to date with what they have. The one that was named is used as it was named, from now on too.
@@ -31,11 +37,11 @@ export type Filling = {
 export async function openTargets(
   deps: ResticDeps,
   filling: Filling,
-): Promise<Map<string, Restic>> {
+): Promise<Map<string, OpenedTarget>> {
   const { db } = deps
   const { without, repository, signal } = filling
   const named = namedIn(db, repository)
-  const found = new Map<string, Restic>()
+  const found = new Map<string, OpenedTarget>()
   for (const row of listAllTargets(db)) {
     const isNamed = row.id === named
     if (!isNamed && !isUsed(db, row.id)) continue
@@ -43,8 +49,12 @@ export async function openTargets(
     try {
       const target = isNamed ? usePlace(deps, filling, row) : openTarget(deps, row)
       const restic = openRestic(deps, { ...target, id: isNamed ? 'given' : target.id })
-      await learn(deps, filling, { row, restic, listed: await restic.list({ signal }) })
-      found.set(row.id, restic)
+      const listed = await restic.list({ signal })
+      await learn(deps, filling, { row, restic, listed })
+      found.set(row.id, {
+        restic,
+        subjects: new Set(listed.map(({ tags }) => idIn(tags, 'subject'))),
+      })
     } catch (error) {
       if (!(error instanceof Failure) || isNamed || signal.aborted) throw error
       throw new Failure(
