@@ -73,12 +73,15 @@ function problemOf(
 
 /**
  * Turns off the plan of what lacks its data after a restore of the whole server: its backups would take the place of
- * those that have the data. False without a plan.
+ * those that have the data. Its owner is told. False without a plan.
  */
-export function turnPlanOff(db: Tx, subjectId: string): boolean {
-  const plan = getPlan(db, subjectId)
-  if (plan) setPlan(db, plan.id, { nextAt: null, problem: problems.notRestored })
-  return plan !== null
+export function turnPlanOff(db: Tx, subject: Subject): boolean {
+  const plan = getPlan(db, subject.id)
+  if (!plan) return false
+  const problem = problems.notRestored
+  setPlan(db, plan.id, { nextAt: null, problem })
+  noteOverdue(db, subject, { problem })
+  return true
 }
 
 const problems = {

@@ -1,4 +1,5 @@
 import { expect, mock, test } from 'bun:test'
+import { events } from '../../src/db/schema.ts'
 import { fillServer } from '../../src/backups/server/fill-server.ts'
 import { getPlan } from '../../src/backups/store.ts'
 import type { OpenTarget } from '../../src/backups/targets/store.ts'
@@ -36,13 +37,19 @@ const planOf = ({ db, service }: Scene) => getPlan(db, service.id)!
 test.each([
   ['its target', []],
   ['its target and itself', ['thing']],
-])('what starts empty without %s keeps its backups: its plan is off', async (_, without) => {
-  const scene = await aService()
-  await scene.plan()
-  await scene.backUp()
-  await fill(scene, { without })
-  expect(planOf(scene)).toMatchObject({ nextAt: null, problem: { reason: 'not_restored' } })
-})
+])(
+  'what starts empty without %s keeps its backups: its plan is off, which its owner is told',
+  async (_, without) => {
+    const scene = await aService()
+    await scene.plan()
+    await scene.backUp()
+    await fill(scene, { without })
+    expect(planOf(scene)).toMatchObject({ nextAt: null, problem: { reason: 'not_restored' } })
+    const { t, ada, service } = scene
+    const about = { kind: 'backup_overdue', ownerId: ada.user.id, serviceId: service.id }
+    expect(t.db.select().from(events).all()).toMatchObject([about])
+  },
+)
 
 test('so it does when only its target knows of a backup', async () => {
   const scene = await aService()

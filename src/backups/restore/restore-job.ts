@@ -113,11 +113,11 @@ export const restoreKind =
         db.transaction((tx) => {
           endJob(tx, jobId)
           const isOfServer = forgetToLoad(tx, backup.id)
-          if (isOfServer && end.status !== 'done') turnPlanOff(tx, into.id)
+          const subject = findSubject(tx, { ...into, ownerId: backup.ownerId })
+          if (isOfServer && end.status !== 'done' && subject) turnPlanOff(tx, subject)
           if (isOfServer && failure && end.status === 'failed') noteNotLoaded(tx, backup, failure)
           set({ status, error })
           if (end.status === 'done') {
-            const subject = findSubject(tx, { ...into, ownerId: backup.ownerId })
             if (subject && (into.isNew || isOfServer)) restartAppsOf(deps, subject)
             return
           }

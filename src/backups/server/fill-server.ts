@@ -111,9 +111,9 @@ async function chooseFor(
   return null
 }
 
-function keepBackups({ db }: ResticDeps, { say }: Filling, { id, name }: Subject) {
-  if (turnPlanOff(db, id))
-    say(`${name}: its plan is off until you save it, so that its backups stay.`)
+function keepBackups({ db }: ResticDeps, { say }: Filling, subject: Subject) {
+  if (turnPlanOff(db, subject))
+    say(`${subject.name}: its plan is off until you save it, so that its backups stay.`)
 }
 
 /** Without labels of this installation they aren’t its volumes, and have data of something else. */
