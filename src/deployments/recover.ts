@@ -55,10 +55,13 @@ export async function recover(
   await goOnDeleting(deps, { signal })
 }
 
-/** Older deployments that were requeued may wait beside newer ones. */
+/**
+ * Older deployments that were requeued may wait beside newer ones. What waits for more than its turn was replaced when
+ * a newer one was asked for, or stays: what ran before a restore, and is deployed again, replaces no newer version.
+ */
 function supersede(deps: RecoverDeps) {
   for (const waiting of listInStatus(deps.db, ['pending']))
-    publishSuperseded(deps, supersedeOlder(deps.db, waiting))
+    publishSuperseded(deps, supersedeOlder(deps.db, waiting, ['pending']))
 }
 
 /** With what was deleted while something was in its way. */

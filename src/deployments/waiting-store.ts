@@ -184,7 +184,11 @@ export type Queued = { deployment: Deployment; superseded: Deployment[] }
  * Only the newest queued deployment of an environment is worth running. One that still waits for its checks may
  * never run, so it replaces only others that wait; and changed settings replace no commit that does.
  */
-export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
+export const supersedeOlder = (
+  db: Db,
+  deployment: Deployment,
+  replaced = replacedBy(deployment),
+): Queued =>
   db.transaction(() => {
     const superseded = db
       .update(deployments)
@@ -192,7 +196,7 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
       .where(
         and(
           eq(deployments.environmentId, deployment.environmentId),
-          inArray(deployments.status, replacedBy(deployment)),
+          inArray(deployments.status, replaced),
           lt(deployments.id, deployment.id),
         ),
       )

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { endWorkOfThen, listSought, noteWhatRan } from '../../src/db/restored.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { observe } from '../../src/deployments/observe.ts'
-import { getCurrent } from '../../src/deployments/store.ts'
+import { getCurrent, getStatus } from '../../src/deployments/store.ts'
+import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { listJobIds, listJobsOf } from '../../src/jobs/store.ts'
 import { listLiveInstances } from '../../src/runtime/store.ts'
 import { getService } from '../../src/services/store.ts'
@@ -83,6 +84,12 @@ async function anEnvironment({ isStack = false } = {}) {
       }
     },
   }
+}
+
+/** Its ids are others than those of the first one. */
+function aNewEngine() {
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  return new FakeEngine(realClock, { ...nothing, made: 1000 })
 }
 
 type Scene = Awaited<ReturnType<typeof anEnvironment>>
@@ -235,8 +242,7 @@ test.each([
     const service = await made(t, ada, `services: { one: { ${idle} } }`)
     await deployFirst(scene, 'running')
     const queued = await deployMeanwhile(scene, 'queued')
-    const nothing = { containers: [], networks: [], volumes: [], images: [] }
-    const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+    const engine = aNewEngine()
     const statuses: string[] = []
     const { current, live } = await scene.restore({
       isMove: true,
@@ -262,3 +268,20 @@ test.each([
     expect(live.map((id) => engine.containers.get(id)?.state)).toEqual(['running'])
   },
 )
+
+test('what waits for the end of a freeze waits on while what ran is deployed again on a new server', async () => {
+  const scene = await anEnvironment()
+  const { t, ada, project } = scene
+  const first = await project.deploy()
+  await t.jobs.idle()
+  const freeze = { reason: 'the fair', until: new Date(Date.now() + 3_600_000).toISOString() }
+  const values = { projectId: project.id, environmentId: project.environmentId, repositoryUrl: '' }
+  const held = insertWaiting(t.db, {
+    ...{ ...values, ownerId: ada.user.id, trigger: 'webhook', triggeredBy: ada.user.email },
+    freeze: { ...freeze, note: null },
+  })
+  scene.backUp()
+  const { current, next } = await scene.restore({ engine: aNewEngine() })
+  expect(current).toMatchObject({ status: 'running', commitHash: first.commit.hash })
+  expect(getStatus(next.db, held.id)).toBe('waiting')
+})
