@@ -29,7 +29,7 @@ import {
   otherAgain,
   waitingAgain,
 } from './certificate-times.ts'
-import { endNotices, noteOwn, storeCertificate } from './certificate-notice.ts'
+import { endNotices, noteOwn, noteStored, storeCertificate } from './certificate-notice.ts'
 import { checkDns, troubleOf } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { edgeAddresses, publicAddresses } from './public-address.ts'
@@ -56,9 +56,12 @@ const atOnceOfOwner = 4
  */
 export class CertificateKeeper {
   readonly #kept: KeeperDeps
+  readonly #budget: CertificateBudget
   readonly #busy = new Map<string, Promise<void>>()
   /** Hosts requested again during their check, which may have seen an older state. */
   readonly #again = new Set<string>()
+  /** Hosts stored since the last look at what is due. */
+  readonly #stored = new Set<string>()
   /** Hosts that are due, longest overdue first. */
   #queue: string[] = []
   /** By host, as of the last check: scanning all hosts to find one is too expensive. */
@@ -66,8 +69,6 @@ export class CertificateKeeper {
   #owners = new Map<string, string | null>()
   #woken = Promise.withResolvers<void>()
   #expected: string[] | null = null
-
-  readonly #budget: CertificateBudget
 
   constructor(kept: KeeperDeps) {
     this.#kept = kept
@@ -83,6 +84,7 @@ export class CertificateKeeper {
   /** Call it when hosts were stored: checks them at once. */
   look(hosts: string[] = []) {
     for (const host of hosts) {
+      this.#stored.add(host)
       if (this.#busy.has(host)) this.#again.add(host)
       const known = findCertificate(this.#kept.db, host)
       if (known) setCertificate(this.#kept.db, host, { nextTryAt: earliest(known, new Date()) })
@@ -117,6 +119,9 @@ export class CertificateKeeper {
     try {
       keepCertificates(this.#kept.db, this.#hosts(), now)
       endNotices(this.#kept.db, this.#owners, (host) => this.#https.get(host)?.kind !== 'off')
+      if (this.#kept.edge.mode === 'caddy')
+        noteStored(this.#kept.db, this.#stored, { https: this.#https, owners: this.#owners })
+      this.#stored.clear()
       const { due, next } = listByTime(this.#kept.db, now)
       this.#queue = due.map(({ host }) => host).filter((host) => !this.#busy.has(host))
       this.#goOn(signal)

@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import type { Https } from '../edge/plan.ts'
 import { emit } from '../notifications/emit.ts'
 import { getOpen, listOpenOf } from '../notifications/store.ts'
 import { certificateFailing, certificateIssued, certificateOver } from '../notifications/texts.ts'
@@ -51,6 +52,23 @@ export function noteOwn(
   const open = getOpen(db, keyOf(db, host, { ownerId }))
   if (open?.text === told.text && Date.now() - open.lastAt.getTime() < day) return
   db.transaction(() => tell(db, host, { ownerId, told }))
+}
+
+/** Tells what is known of hosts that were just stored: an authority's limit can put off their check by days. */
+export function noteStored(
+  db: Db,
+  hosts: Iterable<string>,
+  present: { https: ReadonlyMap<string, Https>; owners: ReadonlyMap<string, string | null> },
+) {
+  for (const host of hosts) {
+    const https = present.https.get(host)
+    const ownerId = present.owners.get(host)
+    if (ownerId === undefined) continue
+    if (https?.kind === 'own') noteOwn(db, host, { certificate: https.certificate, ownerId })
+    if (https?.kind !== 'auto' || findCertificate(db, host)?.status !== 'failed') continue
+    if (!getOpen(db, keyOf(db, host, { ownerId })))
+      db.transaction(() => noteCertificate(db, host, { ownerId }))
+  }
 }
 
 function tell(db: Db, host: string, { ownerId, told }: { ownerId: string | null; told: News }) {

@@ -114,6 +114,20 @@ test('a failure is told of the environment where its host leads now', async () =
   expect(told(t)[2]).toEqual({ level: 'resolved', ownerId, environmentId })
 })
 
+test('a failure of a name that is limited is told to its next owner as soon as they add it', async () => {
+  const { t, ada, path } = await withShop()
+  fail(t, ada)
+  const keeper = await aKeeper(t)
+  await ada.delete(path)
+  keeper.look([host])
+  await until(() => told(t).length > 1)
+  const bob = t.logIn('bob@example.com')
+  const { environmentId } = await addShop(t, bob)
+  keeper.look([host])
+  await until(() => told(t).length > 2)
+  expect(told(t)[2]).toEqual({ level: 'failure', ownerId: bob.user.id, environmentId })
+})
+
 /** Ada's shop with a certificate of her own that ends in so many days; `set` replaces it. */
 async function withOwn(days: number) {
   const shop = await withShop()
@@ -147,6 +161,18 @@ test('a failure ends when HTTPS is turned off', async () => {
   await aKeeper(t)
   await until(() => told(t).length > 1)
   expect(levelsOf(t)).toEqual(['failure', 'resolved'])
+})
+
+test('a failure of a name that is limited ends as soon as a certificate is uploaded', async () => {
+  const { t, ada, set } = await withOwn(90)
+  fail(t, ada)
+  const { nextTryAt } = findCertificate(t.db, host)!
+  const keeper = await aKeeper(t)
+  await set(90)
+  keeper.look([host])
+  await until(() => told(t).length > 1)
+  expect(levelsOf(t)).toEqual(['failure', 'resolved'])
+  expect(findCertificate(t.db, host)).toMatchObject({ status: 'failed', nextTryAt })
 })
 
 test('an uploaded certificate that ends within 21 days is told once, and that it is replaced', async () => {
