@@ -9,7 +9,7 @@ import { asSent } from '../web/json-schema.ts'
 import { withCode } from './code-settings.ts'
 import { environmentForm } from './forms.ts'
 import { codeSchedules } from './schedule-form.ts'
-import { refuseUnfit, refuseUnspread, web } from './processes.ts'
+import { hasPort, refuseUnfit, refuseUnspread, web } from './processes.ts'
 import type { Environment } from './store.ts'
 
 const { processes, releaseCommand, port, healthPath, healthTimeout } = environmentForm.shape
@@ -76,19 +76,23 @@ function aboveLimits(
   )
 }
 
-/** A port needs a process that has it, and requests must reach each of its replicas. */
+/** A port needs a process that has it, requests must reach each of its replicas, and a host port must lead to it. */
 function unfit(settings: CodeSettings['settings'], place?: EnvironmentContext): Mistake[] {
   const own = place && withCode(place.environment, null)
   const { port, processes } = { ...(own ?? { port: null, processes: [onlyWeb] }), ...settings }
   try {
     refuseUnfit({ port, processes })
     if (own) refuseUnspread({ port, processes, portSet: own.portSet }, place.edge)
-    return []
+    const isLone = own?.portSet && hasPort(own) && !hasPort({ port, processes })
+    return isLone ? [{ path: [settings.port === 0 ? 'port' : 'processes'], message: lone }] : []
   } catch (error) {
     const [field] = (error as AppError).fields
     return [{ path: [settings.processes ? 'processes' : 'port'], message: field!.message }]
   }
 }
+
+const lone =
+  'takes the port from the app, but its environment has a host port of its own. Clear that in the settings of the environment, or give the app a port.'
 
 const onlyWeb = { name: web } as Process
 

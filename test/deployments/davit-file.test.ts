@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { untouchedBy } from '../../src/webhooks/watch-paths.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
 import type { Files } from '../support/git-server.ts'
 import { anApp, aProject, finished, logOf, rollBack } from './apps.ts'
 
@@ -91,6 +92,19 @@ test('it has no more replicas than requests reach', async () => {
   expect((await project.deploy()).error).toMatchObject({ code: 'davit_file_invalid' })
   await ada.put(path, { port: 0 }) // a worker needs no requests
   expect(await project.deploy()).toMatchObject({ status: 'running', error: null })
+})
+
+test('it takes no port from an app whose environment has a host port of its own', async () => {
+  const { ada, project, path, shown } = await start(anApp('one'))
+  const hostPort = freePort()
+  await project.configure({ hostPort })
+  for (const text of ['port: 0\n', 'processes:\n  - name: worker\n']) {
+    project.repository.commit({ 'davit.yaml': text })
+    expect((await project.deploy()).error).toMatchObject({ code: 'davit_file_invalid' })
+    expect(await shown()).toMatchObject({ port: null, hostPort })
+  }
+  await ada.put(path, { hostPort: null })
+  expect((await project.deploy()).status).toBe('running')
 })
 
 test('schedules are those of the live commit, also after a rollback', async () => {
