@@ -88,11 +88,6 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
       error: 'must be the git source of the repository.',
       ...always,
     })
-    .refine(({ sourceId, repositoryUrl }) => !sourceId || !repositoryUrl, {
-      path: ['repositoryUrl'],
-      error: 'comes from the git source. Give only one of the two.',
-      ...always,
-    })
     .refine(({ branch, image }) => !branch || !image, {
       path: ['branch'],
       error: 'can’t be combined with an image. Give only one of the two.',

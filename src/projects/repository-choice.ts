@@ -31,6 +31,9 @@ export function chooseRepository(
   const { repositoryUrl, sourceId, repository, image } = asked
   if (image) return { repositoryUrl: '', sourceId: null, repository: null, image }
   if (sourceId && repository) {
+    // a project shows its address too, which may be sent back
+    if (repositoryUrl && repositoryUrl !== current?.repositoryUrl)
+      throw invalidField('repositoryUrl', 'comes from the git source. Give only one of the two.')
     const source = ownSource(db, { id: sourceId, ownerId })
     const url = providers[source.provider].cloneUrl(source.baseUrl, { repository })
     return { repositoryUrl: url, sourceId, repository, image: null }

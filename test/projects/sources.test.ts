@@ -149,6 +149,25 @@ test('a project takes what it shows, and null for what it has not, but must have
   }
 })
 
+test('a project from a git source takes what it shows, also with another repository, but no other address', async () => {
+  const ada = simulatedApp().logIn('ada@example.com')
+  const sourceId = await addSource(ada, github)
+  const origin = { sourceId, repository: 'team/app' }
+  const { json: made } = await ada.post('/projects', { name: 'app', ...origin })
+  const path = `/projects/${made.id}`
+  const shown = (await ada.get(path)).json
+  expect(await ada.put(path, shown)).toMatchObject({ status: 200, json: shown })
+  const moved = await ada.put(path, { ...shown, repository: 'team/b' })
+  const repositoryUrl = `${github.baseUrl}/team/b.git`
+  expect(moved).toMatchObject({
+    status: 200,
+    json: { sourceId, repository: 'team/b', repositoryUrl },
+  })
+  const refused = await ada.put(path, shown)
+  expect([refused.status, fieldsOf(refused)]).toEqual([422, ['repositoryUrl']])
+  expect((await ada.get(path)).json).toMatchObject({ repository: 'team/b', repositoryUrl })
+})
+
 describe('the page of a new project', () => {
   test('offers the sources, and keeps what was chosen after a refusal', async () => {
     const ada = testApp().logIn('ada@example.com')
