@@ -1,8 +1,13 @@
 import type { Db } from '../db/index.ts'
 import type { Https } from '../edge/plan.ts'
 import { emit } from '../notifications/emit.ts'
-import { getOpen, listOpenOf } from '../notifications/store.ts'
-import { certificateFailing, certificateIssued, certificateOver } from '../notifications/texts.ts'
+import { getOpen, listOpenOf, updateEvent } from '../notifications/store.ts'
+import {
+  certificateEnding,
+  certificateFailing,
+  certificateIssued,
+  certificateOver,
+} from '../notifications/texts.ts'
 import type { News } from '../notifications/texts.ts'
 import { describeCertificate, endingOf } from './certificate-own.ts'
 import { findCertificate, getHostPlace, setCertificate } from './certificate-store.ts'
@@ -35,23 +40,32 @@ export function noteCertificate(
   const told = message
     ? certificateFailing({ host, message, hint })
     : notAfter && certificateIssued({ host, notAfter })
-  if (told) tell(db, host, { ownerId, told })
+  if (told) tellNow(db, host, { ownerId, told })
 }
 
-/** Tells the owner of a host, at most daily, that the certificate they uploaded ends, and when it is replaced. */
+/**
+ * Tells the owner of a host, at most daily, that the certificate they uploaded ends soon, that it has expired, and
+ * when it is replaced.
+ */
 export function noteOwn(
   db: Db,
   host: string,
   { certificate, ownerId }: { certificate: string; ownerId: string | null },
 ) {
   const { notAfter } = describeCertificate(certificate)
+  const key = keyOf(db, host, { ownerId })
+  const issued = certificateIssued({ host, notAfter })
   const ending = endingOf({ notAfter })
-  const told = ending
-    ? certificateFailing({ host, ...ending })
-    : certificateIssued({ host, notAfter })
-  const open = getOpen(db, keyOf(db, host, { ownerId }))
+  if (!ending) return db.transaction(() => tellNow(db, host, { ownerId, told: issued }))
+  const isOver = notAfter <= new Date()
+  const told = (isOver ? certificateFailing : certificateEnding)({ host, ...ending })
+  const open = getOpen(db, isOver ? key : soon(key))
   if (open?.text === told.text && Date.now() - open.lastAt.getTime() < day) return
-  db.transaction(() => tell(db, host, { ownerId, told }))
+  db.transaction(() => {
+    if (isOver) return tellNow(db, host, { ownerId, told })
+    tell(db, host, { ownerId, told: issued, of: key })
+    tell(db, host, { ownerId, told, of: soon(key) })
+  })
 }
 
 /** Tells what is known of hosts that were just stored: an authority's limit can put off their check by days. */
@@ -71,7 +85,20 @@ export function noteStored(
   }
 }
 
-function tell(db: Db, host: string, { ownerId, told }: { ownerId: string | null; told: News }) {
+/** A certificate that is valid for long ends both; one that fails takes the place of the end that was to come. */
+function tellNow(db: Db, host: string, { ownerId, told }: { ownerId: string | null; told: News }) {
+  const of = keyOf(db, host, { ownerId })
+  const ending = getOpen(db, soon(of))
+  if (told.level === 'resolved') tell(db, host, { ownerId, told, of: soon(of) })
+  else if (ending) updateEvent(db, ending.id, { endedAt: new Date() })
+  tell(db, host, { ownerId, told, of })
+}
+
+function tell(
+  db: Db,
+  host: string,
+  { ownerId, told, of }: { ownerId: string | null; told: News; of: string },
+) {
   const place = getHostPlace(db, host)
   const href = place.environmentId
     ? `/envs/${place.environmentId}/domains`
@@ -80,7 +107,7 @@ function tell(db: Db, host: string, { ownerId, told }: { ownerId: string | null;
       : ownerId
         ? '/dashboard'
         : '/settings/edge'
-  emit(db, { ...place, ...told, ownerId, subject: host, href, of: keyOf(db, host, { ownerId }) })
+  emit(db, { ...place, ...told, ownerId, subject: host, href, of })
 }
 
 /**
@@ -96,7 +123,8 @@ export const endNotices = (
     for (const { of, subject, href, ...place } of listOpenOf(db, [prefix])) {
       const [host = ''] = of!.slice(prefix.length).split(' ')
       const ownerId = owners.get(host)
-      const isPresent = ownerId !== undefined && of === keyOf(db, host, { ownerId })
+      const key = ownerId !== undefined && keyOf(db, host, { ownerId })
+      const isPresent = key && (of === key || of === soon(key))
       if (isPresent && needsOne(host)) continue
       const { projectId, environmentId, serviceId } = place
       emit(db, {
@@ -107,6 +135,9 @@ export const endNotices = (
   })
 
 const prefix = 'certificate '
+
+/** Of an uploaded certificate that ends soon, so that its end is told too. */
+const soon = (key: string) => `${key} soon`
 
 /** Names the place too: a host that leads to something else has a failure of its own. */
 function keyOf(db: Db, host: string, { ownerId }: { ownerId: string | null }) {

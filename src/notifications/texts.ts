@@ -165,6 +165,11 @@ export const certificateFailing = (of: {
   todo: of.hint,
 })
 
+export const certificateEnding = (of: Parameters<typeof certificateFailing>[0]): News => ({
+  ...certificateFailing(of),
+  title: `The certificate of ${of.host} ends soon`,
+})
+
 export const certificateIssued = ({ host, notAfter }: { host: string; notAfter: Date }): News => ({
   ...{ kind: 'certificate_failing', level: 'resolved', todo: null },
   title: `${host} has a valid certificate again`,

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { planOf } from '../../src/addresses/plan.ts'
 import { certificates, events } from '../../src/db/schema.ts'
 import { CertificateKeeper } from '../../src/domains/certificate-keeper.ts'
-import { noteCertificate } from '../../src/domains/certificate-notice.ts'
+import { noteCertificate, noteOwn } from '../../src/domains/certificate-notice.ts'
 import { findCertificate } from '../../src/domains/certificate-store.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
@@ -188,4 +188,27 @@ test('an uploaded certificate that ends within 21 days is told once, and that it
   keeper.look([host])
   await until(() => told(t).length > 1)
   expect(told(t)).toEqual([open, { ...open, level: 'resolved' }])
+})
+
+test('an uploaded certificate that ends soon isn’t told as invalid, but its end is told when it comes', async () => {
+  const { t, ada, environmentId } = await withOwn(20)
+  const all = () => t.db.select().from(events).orderBy(events.id).all()
+  const ownerId = ada.user.id
+  const noteAfter = async (days: number) => {
+    const { certificate } = await issue({ names: [host], days })
+    noteOwn(t.db, host, { certificate, ownerId })
+  }
+  await noteAfter(20)
+  await noteAfter(-1)
+  const levels = ['failure', 'failure'] as const
+  expect(levelsOf(t)).toEqual([...levels])
+  const [soon, over] = all()
+  expect(soon!.title).not.toBe(over!.title)
+  expect([soon!.environmentId, over!.environmentId]).toEqual([environmentId, environmentId])
+  expect([soon!.endedAt, over!.endedAt]).toEqual([expect.any(Date), null])
+  await noteAfter(10)
+  expect(levelsOf(t)).toEqual([...levels, 'resolved', 'failure'])
+  await noteAfter(90)
+  expect(levelsOf(t)).toEqual([...levels, 'resolved', 'failure', 'resolved'])
+  expect(all().filter(({ endedAt }) => endedAt === null)).toEqual([])
 })
