@@ -66,13 +66,13 @@ const process = z
 
 type Places = Record<'after' | 'before' | 'cursor', number | string | undefined>
 
-/** A page has the lines after one, or those before one. */
+/** A page has the lines after one, or those before one; a file goes on to the end. */
 export function refuseBothPlaces(
-  { before, after, cursor = after }: Partial<Places>,
+  { before, after, cursor = after, download }: Partial<Places> & { download?: string | undefined },
   { addIssue }: z.RefinementCtx,
 ) {
-  if (before === undefined || !cursor) return
-  const message = 'can’t be combined with after. Send one of them.'
+  if (before === undefined || !(cursor || download !== undefined)) return
+  const message = `can’t be combined with ${cursor ? 'after' : 'download'}. Send one of them.`
   addIssue({ code: 'custom', path: ['before'], message })
 }
 

@@ -83,8 +83,10 @@ describe.each(Object.entries(kinds))('the viewer of a container %s', (_, aWriter
     for (const query of [`after=${seq}`, `after=${id}`, 'tail=3', `after=${seq}&tail=1`])
       expect([query, await file(query)]).toEqual([query, texts.slice(-3)])
     expect(await file('tail=0')).toEqual([])
-    const both = await client.get(`${path}?after=${seq}&before=${end}`)
-    expect(both).toMatchObject({ status: 422, json: { errors: [{ field: 'before' }] } })
+    for (const other of [`after=${seq}`, 'download=1']) {
+      const both = await client.get(`${path}?${other}&before=${end}`)
+      expect(both).toMatchObject({ status: 422, json: { errors: [{ field: 'before' }] } })
+    }
   })
 
   test('searches and filters all there is', async () => {

@@ -74,8 +74,8 @@ test('lines are found by time and stream, forwards, backwards and page by page',
   expect((await seqs('before=99999999&limit=3')).seqs).toEqual([29_998, 29_999, 30_000])
   expect((await seqs('before=2500&limit=2499')).seqs).toHaveLength(2499)
   expect(await seqs('after=29999')).toEqual({ seqs: [30_000], next: null })
-  for (const place of ['after', 'cursor']) {
-    const both = await ada.get(`${output}?before=9&${place}=5`)
+  for (const other of ['after=5', 'cursor=5', 'download=1']) {
+    const both = await ada.get(`${output}?before=9&${other}`)
     expect(both).toMatchObject({ status: 422, json: { errors: [{ field: 'before' }] } })
   }
   expect(await allLines(ada, output)).toHaveLength(30_000)
