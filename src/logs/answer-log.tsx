@@ -135,12 +135,12 @@ export function answerJobLog<Status extends string>(
     parts?: (from: Beginning) => Promise<LogParts>
   },
 ) {
-  const { search, level, download } = asked
+  const { search, level, download, after, cursor = after } = asked
   const isPage = search !== undefined || download !== undefined
   if (!isPage && asksForStream(c, { format }))
     return streamLog(c, deps, {
       log,
-      asked: { after: asked.after, format, live, level },
+      asked: { after: cursor, format, live, level },
       statuses,
       parts,
       isNamed,

@@ -11,7 +11,8 @@ export const namedId =
 
 /** The last line that a reader had of this log; `isAgain` is also true for one who had lines of another. */
 export function lastRead(c: Context, { logId }: LogKey, { isNamed }: { isNamed: boolean }) {
-  if (!isNamed) return { last: lastEventId(c), isAgain: lastEventId(c) > 0 }
+  const plain = lastEventId(c) // it names no log: this one's, as with `after` alone
+  if (!isNamed || plain > 0) return { last: plain, isAgain: plain > 0 }
   const [, named, sequence] =
     /^([\w-]+):(\d{1,15})$/.exec(c.req.header('Last-Event-ID') ?? '') ?? []
   return { last: named === logId ? Number(sequence) : 0, isAgain: named !== undefined }

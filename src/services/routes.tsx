@@ -106,11 +106,11 @@ export const serviceRoutes = (
     .get(`${servicePattern}/logs`, checkOwner(deps), query(changeLogQuery), (c) => {
       const service = ownService(deps, c)
       const log = lastLogOf(deps, service)
-      const { log: known = log.logId, ...asked } = c.req.valid('query')
+      const { log: known = log.logId, after, cursor = after, ...asked } = c.req.valid('query')
       return answerJobLog(c, deps, {
         log,
         name: `${service.name}-last-change.log`,
-        asked: { ...asked, after: known === log.logId ? asked.after : 0 },
+        asked: { ...asked, after: known === log.logId ? cursor : 0 },
         statuses: statusesOf(deps, log),
         isNamed: true,
       })

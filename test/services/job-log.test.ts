@@ -77,6 +77,9 @@ describe('a reader of the last change', () => {
     expect(await read('', first.id!)).toEqual([last])
     expect(await read(`&after=1&log=${job}`)).toEqual([last])
     expect(await read('&after=1')).toEqual([last])
+    expect(await read('', '1')).toEqual([last])
+    expect(await read('&cursor=1')).toEqual([last])
+    expect(await read('&cursor=1&log=another')).toEqual(now)
     expect(await read('&after=1&log=another', last.id!)).toEqual([])
   })
 
