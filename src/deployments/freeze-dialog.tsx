@@ -11,7 +11,8 @@ import { HiddenFields } from '../web/form.tsx'
 import { show } from '../web/respond.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
 import { At, In } from '../web/times.tsx'
-import { Frozen, refuseFrozen } from './trigger.ts'
+import { Frozen } from './frozen.ts'
+import { refuseFrozen } from './trigger.ts'
 import { note } from './trigger-forms.ts'
 
 /** Throws in a freeze, unless there is a note of someone who may end it. */

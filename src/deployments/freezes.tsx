@@ -11,7 +11,7 @@ import { resource } from '../resources/resource.ts'
 import { lineField, moment, momentZone } from '../web/labelled-fields.ts'
 import { readMoment } from '../web/moment.ts'
 import { At, In } from '../web/times.tsx'
-import { inUtc } from './trigger.ts'
+import { inUtc } from './frozen.ts'
 
 export const freezeForm = z.object({
   from: moment('From', 'Leave empty for now.').nullish(),

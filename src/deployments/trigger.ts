@@ -8,7 +8,6 @@ import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { countReplicas } from '../environments/processes.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
-import type { Freeze } from '../environments/freeze-store.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
 import { refuseShared } from '../environments/share.ts'
 import { baseOf, listEnvironments } from '../environments/store.ts'
@@ -20,6 +19,7 @@ import { repositoryOf } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { approvedRef } from './approved-ref.ts'
+import { Frozen } from './frozen.ts'
 import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
 import type { triggerForm } from './trigger-forms.ts'
@@ -132,21 +132,6 @@ export function enqueue(
   })
   return supersedeOlder(db, deployment)
 }
-
-/** What someone asks for in a freeze needs a note, if they may pass it at all. */
-export class Frozen extends AppError {
-  constructor(
-    readonly environment: Environment,
-    readonly freeze: Freeze,
-    mayPass = true,
-  ) {
-    const todo = mayPass ? ', or send a note that says why it can’t wait.' : '.'
-    const message = `${environment.name} is frozen until ${inUtc(freeze.until)} (${freeze.reason}). Deploy afterwards${todo}`
-    super('conflict', message, { fields: mayPass ? [{ field: 'note', message }] : [] })
-  }
-}
-
-export const inUtc = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Whether it is frozen. Throws then without a note, before what takes long is begun. */
 export function refuseFrozen(
