@@ -16,6 +16,7 @@ import { keepSchedules } from './schedules/start.ts'
 import { endLeftSwarm } from './servers/swarm.ts'
 import { keepTraffic } from './traffic/collect.ts'
 import { bringBack } from './webhooks/replay.ts'
+import { listWaiting } from './webhooks/store.ts'
 
 /** Milliseconds between the starts of two tasks, so that requests are answered in between. */
 const pause = 50
@@ -42,7 +43,12 @@ export async function keepUp(
     () => keepPlans(deps, { signal }),
     () => keepPlanned(deps, { signal }),
     () => keepFreezes(deps, { signal }),
-    () => keepPreviews(deps, { signal, gone: (of) => bringBack(deps, of) }),
+    () =>
+      keepPreviews(deps, {
+        signal,
+        gone: (of) => bringBack(deps, of),
+        waiting: () => listWaiting(deps.db),
+      }),
     () => deps.drains.run({ signal }),
     () => deps.outbox.run({ signal }),
     () => keepEvents(deps, { signal }),

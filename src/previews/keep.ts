@@ -25,12 +25,14 @@ type Options = {
   signal: AbortSignal
   /** Called when a preview is gone, also one that was deleted by hand: events may have come meanwhile. */
   gone: (of: Subject) => Promise<void>
+  /** Those of which an event waits for that: the last process may have ended before it was applied. */
+  waiting: () => Subject[]
 }
 
 /** Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. */
-export function keepPreviews(deps: Deps, { signal, gone }: Options) {
-  /** Those that are being deleted, by the id of their environment. */
-  const leaving = new Map<string, Subject>()
+export function keepPreviews(deps: Deps, { signal, gone, waiting }: Options) {
+  /** Those that are being deleted, by the id of their environment; of the last process, by their place in a list. */
+  const leaving = new Map<string, Subject>(waiting().map((of, at) => [String(at), of]))
   const listGone = () => {
     const ended = listEndedPreviews(deps.db)
     for (const { environment, ref } of ended)

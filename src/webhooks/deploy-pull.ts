@@ -3,14 +3,14 @@ import type { Db } from '../db/index.ts'
 import type { Outcome } from '../previews/life.ts'
 import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
-import { updateDelivery, wasClosed } from './store.ts'
+import { getLastUpdate, updateDelivery, wasClosed } from './store.ts'
 import type { Delivery, Receiver } from './store.ts'
 
 type Delivered = { pull: Pull; definitions: Definitions; triggeredBy: string }
 
 /**
  * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so what happened before a
- * close comes too late after it.
+ * close, or before what was applied, comes too late after it.
  */
 export function deployPull(
   deps: MakePreviewDeps,
@@ -19,6 +19,11 @@ export function deployPull(
 ): Outcome {
   const { pull } = delivered
   const { ref, updatedAt } = pull
+  const last = getLastUpdate(deps.db, { projectId: project.id, ref })
+  if (updatedAt !== null && last !== null && updatedAt < last) {
+    const reason = `A newer event of pull request #${pull.number} was applied.`
+    return { decision: 'ignored', queued: [], reason }
+  }
   if (pull.action !== 'closed' && wasClosed(deps.db, { projectId: project.id, ref, updatedAt })) {
     const reason = `Pull request #${pull.number} was closed. Reopen it to deploy it.`
     return { decision: 'ignored', queued: [], reason }

@@ -76,7 +76,7 @@ export function wasClosed(
   db: Db,
   { projectId, ref, updatedAt }: { projectId: string; ref: string; updatedAt: number | null },
 ) {
-  const closedAt = sql<number | null>`${deliveries.push} ->> '$.pull.updatedAt'`
+  const closedAt = updatedAtOf
   const action = sql<string>`${deliveries.push} ->> '$.pull.action'`
   const isOf = and(eq(deliveries.projectId, projectId), eq(deliveries.ref, ref))
   const [last] = db
@@ -89,6 +89,31 @@ export function wasClosed(
   if (last?.action !== 'closed') return false
   return updatedAt === null || last.closedAt === null || updatedAt <= last.closedAt
 }
+
+const updatedAtOf = sql<number | null>`${deliveries.push} ->> '$.pull.updatedAt'`
+
+/** When the pull request of this ref was changed last of all events that had an effect; null where that is unknown. */
+export const getLastUpdate = (db: Db, of: { projectId: string; ref: string }) =>
+  db
+    .select({ at: sql<number | null>`max(${updatedAtOf})` })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.projectId, of.projectId),
+        eq(deliveries.ref, of.ref),
+        inArray(deliveries.decision, ['deployed', 'accepted']),
+      ),
+    )
+    .get()?.at ?? null
+
+/** Events that wait for the end of a preview, by pull request. */
+export const listWaiting = (db: Db) =>
+  db
+    .selectDistinct({ projectId: deliveries.projectId, ref: deliveries.ref })
+    .from(deliveries)
+    .where(sql`${deliveries.push} ->> '$.waits'`)
+    .all()
+    .flatMap(({ projectId, ref }) => (ref === null ? [] : { projectId, ref }))
 
 /** The newest event of a pull request that waits for the end of its preview. None of them waits afterwards. */
 export function takeWaiting(db: Db, { projectId, ref }: { projectId: string; ref: string }) {

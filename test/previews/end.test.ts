@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { deleteEnvironment } from '../../src/environments/store.ts'
 import { until } from '../support/until.ts'
 import { day, hash, setUp } from './pulls.ts'
 
@@ -126,5 +127,43 @@ describe('a preview is deleted', () => {
     await s.gone()
     await s.clock.pass(day)
     expect(await s.find()).toBeUndefined()
+  })
+
+  test('but not by a close that is older than what was applied since', async () => {
+    const s = await setUp()
+    await s.tell({ updatedAt: '2026-01-01T10:00:00Z' })
+    await s.tell({ action: 'reopened', head: hash(2), updatedAt: '2026-01-01T10:02:00Z' })
+    await s.tell({ action: 'closed', updatedAt: '2026-01-01T10:01:00Z' })
+    expect(s.reasons().at(-1)![0]).toBe('ignored')
+    expect(await s.find()).toMatchObject({ deleting: false })
+  })
+
+  test('and comes back in the next process, if the last one ended between', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    await s.tell({ action: 'reopened', head: hash(2) })
+    const { id } = await s.find()
+    deleteEnvironment(s.t.db, id)
+    s.keep()
+    await until(async () => {
+      await s.clock.pass(0)
+      return (await s.find())?.preview?.commit === hash(2)
+    }, 20)
+  })
+
+  test('and an event that waited is dropped when a newer one made it again', async () => {
+    const s = await setUp()
+    await s.tell({ updatedAt: '2026-01-01T10:00:00Z' })
+    await s.tell({ action: 'closed', updatedAt: '2026-01-01T10:01:00Z' })
+    await s.tell({ action: 'reopened', head: hash(2), updatedAt: '2026-01-01T10:02:00Z' })
+    deleteEnvironment(s.t.db, (await s.find()).id)
+    await s.tell({ action: 'synchronize', head: hash(3), updatedAt: '2026-01-01T10:03:00Z' })
+    s.keep()
+    await until(async () => {
+      await s.clock.pass(0)
+      return s.reasons()[2]![0] === 'ignored'
+    }, 20)
+    expect((await s.find()).preview).toMatchObject({ commit: hash(3) })
   })
 })
