@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import { getLatest } from '../deployments/store.ts'
 import type { Queued } from '../deployments/waiting-store.ts'
-import { getPreviewOf, updatePreview } from '../environments/preview-store.ts'
+import { getPreviewOf, listPreviews, updatePreview } from '../environments/preview-store.ts'
 import type { Preview } from '../environments/preview-store.ts'
 import { getEnvironmentIn, listEnvironments, updateEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -68,16 +68,20 @@ function close(
 
 /** Why a project isn’t concerned by an event that it doesn’t store: strangers send many of these. Null for others. */
 export function whyUnheard(db: Db, project: Project, pull: Pull | null) {
-  if (!pull) return previewSettings(project).enabled ? null : off
+  if (!pull) return previewSettings(project).enabled ? null : previewsOff
   const of = { projectId: project.id, number: pull.number }
   return pull.action === 'closed' && getPreviewOf(db, of) ? null : whyNone(project, pull)
 }
 
-const off = 'Previews are off for this project.'
+export const previewsOff = 'Previews are off for this project.'
+
+/** False when no event of a pull request concerns the project. */
+export const hearsPulls = (db: Db, project: Project) =>
+  previewSettings(project).enabled || listPreviews(db, project.id).length > 0
 
 function whyNone(project: Project, pull: Pull) {
   const { enabled, forks } = previewSettings(project)
-  if (!enabled) return off
+  if (!enabled) return previewsOff
   if (pull.isFork && forks === 'never')
     return `Pull request #${pull.number} is from a fork, and previews of forks are off.`
   return null

@@ -7,6 +7,7 @@ import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
+import { hearsPulls, previewsOff } from '../previews/life.ts'
 import { readDefinitions } from '../previews/make.ts'
 import type { MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
@@ -69,14 +70,15 @@ export async function receive(
   const reached = [...signed, ...siblingsOf(signed, named)]
   if (provider.checkEvents.includes(event)) return hearChecks(deps, { reached, event, payload })
   const isOfPull = provider.pulls.events.includes(event)
+  const receivers = reached.flatMap(({ id }) => getReceiver(deps.db, id) ?? [])
+  // not even read: there are many, and they are large
+  if (isOfPull && !receivers.some(({ project }) => hearsPulls(deps.db, project)))
+    return { deployments: [], reason: previewsOff }
   const pull = isOfPull ? await payload.readPull() : null
   if (typeof pull === 'string') return { deployments: [], reason: pull } // not stored: there are many
   const content = isOfPull ? contentOfPull(pull) : await contentOf(provider, { event, payload })
-  const watching = reached.flatMap(({ id }) => {
-    const receiver = getReceiver(deps.db, id)
-    return receiver
-      ? { project: receiver.project, environments: listEnvironments(deps.db, id) }
-      : []
+  const watching = receivers.map(({ project }) => {
+    return { project, environments: listEnvironments(deps.db, project.id) }
   })
   const untouched = await untouchedBy(content.push, watching)
   const projects = content.pull ? watching.map(({ project }) => project) : []
