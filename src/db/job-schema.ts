@@ -66,10 +66,10 @@ export const jobs = sqliteTable(
 export const restoredObjects = sqliteTable('brought_back', {
   id: id(),
   /**
-   * `environment`: nothing of it ran, but something may since. `backup`: its databases are to be loaded into a server
-   * that starts empty.
+   * `environment`: nothing of it ran, but something may since. `away`: one of these two that may be on a server that
+   * couldn’t be reached. `backup`: its databases are to be loaded into a server that starts empty.
    */
-  kind: text({ enum: ['deployment', 'environment', 'service', 'backup'] }).notNull(),
+  kind: text({ enum: ['deployment', 'environment', 'away', 'service', 'backup'] }).notNull(),
   objectId: text().notNull(),
 })
 

@@ -39,7 +39,13 @@ export const listRestored = (db: Db, ...kinds: Restored['kind'][]) =>
 
 /** What is still looked for. */
 export const listSought = (db: Db, kind: 'app' | 'service') =>
-  kind === 'app' ? listRestored(db, 'deployment', 'environment') : listRestored(db, 'service')
+  kind === 'app'
+    ? listRestored(db, 'deployment', 'environment', 'away')
+    : listRestored(db, 'service')
+
+/** Call it when it may be on a server that can’t be reached: what is on the others is looked after until then. */
+export const noteAway = (db: Tx, id: string) =>
+  void db.update(restoredObjects).set({ kind: 'away' }).where(eq(restoredObjects.id, id)).run()
 
 /** True until it was looked for on the engine: before that, its containers say nothing about what is live. */
 export function isAppSought(db: Tx, environmentId: string) {

@@ -1,4 +1,3 @@
-import { listSought } from '../db/restored.ts'
 import { unlessUsed } from '../docker/index.ts'
 import type { End, Kind, News } from '../jobs/task.ts'
 import { whyUnreached } from '../links/unreached.ts'
@@ -44,7 +43,6 @@ export const deployKind =
       doing: deployment.status,
       again: 'deploy again',
       async run(work) {
-        await untilRestored(deps, work.signal)
         isBegun = true
         const options = { orphans: true, signal: work.shutdown }
         const trace = new Trace()
@@ -72,14 +70,6 @@ export const deployKind =
       requeue: (why) => requeue(deps, id, why),
     }
   }
-
-/** What is deployed while what was restored starts may need it. */
-async function untilRestored({ db }: PipelineDeps, signal: AbortSignal) {
-  if (listSought(db, 'app').length === 0) return
-  const { untilServicesStarted } = await import('./reconcile-after-restore.ts')
-  await untilServicesStarted({ db }, signal)
-  signal.throwIfAborted()
-}
 
 async function storeEnd(
   deps: PipelineDeps,

@@ -49,11 +49,12 @@ type There = { containers: ContainerSummary[]; images: Set<string>; reached: Set
 
 function find(
   db: Db,
-  { kind, objectId }: Restored,
+  { objectId }: Restored,
   { containers, images, reached }: There,
 ): ObservedDeployments['found'] {
-  const ran = kind === 'deployment'
-  const job = getJob(db, ran ? objectId : (getLatest(db, objectId)?.id ?? ''))
+  const restored = getJob(db, objectId)
+  const ran = restored !== undefined
+  const job = restored ?? getJob(db, getLatest(db, objectId)?.id ?? '')
   if (!job || job.project.deletingAt || job.environment.deletingAt) return null
   const { deployment, environment } = job
   const outlook = (outlook: Outlook) => ({ job, outlook })

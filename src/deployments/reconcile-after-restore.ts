@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgetRestored, listSought, listToLoad } from '../db/restored.ts'
+import { forgetRestored, listSought, listToLoad, noteAway } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
@@ -116,7 +116,7 @@ function reconcileReached(deps: ReconcileDeps, { signal }: { signal: AbortSignal
  */
 const servicesFirst = 180_000
 
-export async function untilServicesStarted({ db }: Pick<ReconcileDeps, 'db'>, signal: AbortSignal) {
+async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
   let deadline = performance.now() + servicesFirst
   const isStarting = () =>
     performance.now() < deadline &&
@@ -131,7 +131,8 @@ export async function untilServicesStarted({ db }: Pick<ReconcileDeps, 'db'>, si
 }
 
 function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
-  if (found?.outlook.kind === 'away' || found?.outlook.kind === 'coming') return
+  if (found?.outlook.kind === 'away') return noteAway(deps.db, row.id)
+  if (found?.outlook.kind === 'coming') return
   const told = deps.db.transaction((tx) => {
     if (!forgetRestored(tx, row.id)) return null
     if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook)

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test'
 import { outlookOf } from '../../src/backup/describe.ts'
-import { endWorkOfThen, listRestored, noteWhatRan } from '../../src/db/restored.ts'
+import {
+  endWorkOfThen,
+  isAppSought,
+  listRestored,
+  listSought,
+  noteWhatRan,
+} from '../../src/db/restored.ts'
 import {
   reconcileAfterRestore,
   reconcileReturning,
@@ -230,14 +236,16 @@ test('an app on a server that is away is looked for when that is back, and deplo
   t.engines.add(fakeDocker(engine, atOnce))
   noteWhatRan(t.db)
   await reconcileAfterRestore(t.deps, { signal })
-  expect(listRestored(t.db, 'deployment')).toHaveLength(1)
+  expect(listSought(t.db, 'app')).toHaveLength(1)
+  // what is on the other servers is looked after meanwhile
+  expect(isAppSought(t.db, project.environmentId)).toBe(false)
   expect((await outlookOf(t.deps)).join()).toContain('unknown')
   const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
   expect(await list()).toHaveLength(1)
 
   t.engines.setAway(engine, false)
   await reconcileReturning(t.deps, { kind: 'app', signal })
-  expect(listRestored(t.db, 'deployment')).toEqual([])
+  expect(listSought(t.db, 'app')).toEqual([])
   expect(await list()).toHaveLength(2)
 })
 
