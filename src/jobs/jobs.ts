@@ -73,19 +73,24 @@ export class Jobs {
     if (this.#stop.signal.aborted) return
     try {
       this.#startWaiting()
+      for (const id of this.#waiters.keys()) if (this.#isGone(id)) this.#letGo(id)
     } catch (error) {
       report('the queued jobs could not be read', error)
     }
   }
 
-  isRunning(subjectId: string) {
-    const all = [...this.#running.values().map(({ job }) => job), ...this.#ending]
-    return all.some((job) => job.subjectId === subjectId)
+  isRunning = (subjectId: string) => this.#isBusy((job) => job.subjectId === subjectId)
+
+  #isBusy(isIt: (job: Job) => boolean) {
+    return [...this.#running.values().map(({ job }) => job), ...this.#ending].some(isIt)
   }
+
+  /** Also one that was superseded while it was queued: nothing else tells of that. */
+  #isGone = (id: string) => !this.#isBusy((job) => job.id === id) && !getJob(this.#db, id)
 
   /** Resolves when a job has ended, or was requeued because Davit stops. */
   async ended(id: string) {
-    if (!this.#running.has(id) && !getJob(this.#db, id)) return
+    if (this.#isGone(id)) return
     const waiter = this.#waiters.get(id) ?? Promise.withResolvers<void>()
     this.#waiters.set(id, waiter)
     await waiter.promise

@@ -190,6 +190,15 @@ test('an end that can’t be stored is reported, and tried until it is', async (
   expect(hasJob(db, 'one')).toBe(false)
 })
 
+test('whoever waits for the end of a job hears of it when a newer one superseded it', async () => {
+  const { db, jobs, add } = scene({ slots: 0 })
+  const { id } = add('one', 'ada')
+  const ended = jobs.ended(id)
+  endJob(db, id)
+  jobs.wake()
+  await ended
+})
+
 test('what is deleted has its jobs ended, and nothing of it put back', async () => {
   const { jobs, goingOn, add, ended } = scene({ slots: 2 })
   for (const name of ['gone', 'waits', 'stays']) add(name, 'ada')
