@@ -163,7 +163,7 @@ async function removeLeftOfBackups(deps: Deps, { signal }: { signal: AbortSignal
     await releaseAll(deps, { signal })
     await removeBackupContainers(deps, { signal })
     const { removeMarks } = await import('./backups/server/half-filled.ts')
-    await removeMarks({ ...deps, dataDir: deps.config.dataDir })
+    await removeMarks({ ...deps, dataDir: deps.config.dataDir }, deps.instanceId)
   })
 }
 

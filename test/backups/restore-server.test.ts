@@ -24,7 +24,7 @@ import { lockDataDir } from '../../src/db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { deployments, environments, plannedDeployments, targets } from '../../src/db/schema.ts'
-import { labelFilter } from '../../src/docker/labels.ts'
+import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
@@ -78,7 +78,9 @@ test('what a container uses isn’t removed as half filled, and nothing is once 
   const others = { dataDir: aFolder(), docker: t.docker }
   for (const { dataDir } of [t.config, others])
     await noteFilling({ dataDir, docker: t.docker }, { workload, name: 'used', signal })
-  await t.docker.createVolume({ name: 'used' })
+  const { instanceId } = t
+  const labelled = labelsFor({ instanceId, kind: 'service', ownerId: 'o', serviceId: workload.id })
+  await t.docker.createVolume({ name: 'used', labels: labelled })
   t.engine.addImage({ tags: ['busybox'], command: ['true'] })
   const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
   const of = { name: 'user', image: 'busybox', labels: {}, network: 'bridge', volumes }
@@ -88,6 +90,8 @@ test('what a container uses isn’t removed as half filled, and nothing is once 
 
   await t.docker.removeContainer(user, { force: true })
   rmSync(join(t.dataDir, 'restoring-volumes')) // as when its data was removed, and restored from a file
+  await removeMarks({ dataDir: t.dataDir, docker: t.docker }, Bun.randomUUIDv7())
+  expect(await marksOf(t.dataDir)).toHaveLength(1) // a Davit that began anew there says nothing
   const stop = new AbortController()
   const background = resume(t.deps, { signal: stop.signal })
   await until(async () => (await marksOf(t.dataDir)).length === 0)

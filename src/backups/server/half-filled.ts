@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fillingName } from '../../backup/data-dir.ts'
 import type { Docker } from '../../docker/index.ts'
-import { labelFilter } from '../../docker/labels.ts'
+import { labelFilter, readLabels } from '../../docker/labels.ts'
 import {
   createEmptyVolume,
   removeBackupHelpers,
@@ -36,10 +36,18 @@ async function listMarked({ dataDir, docker }: Restoring) {
   return volumes.flatMap(({ name }) => (name.startsWith(start) ? name.slice(start.length) : []))
 }
 
-/** Call it once the data directory is whole, and Davit may write to the volumes: what is marked is removed. */
-export async function removeMarks({ dataDir, docker }: Restoring) {
+/**
+ * Call it once the data directory is whole, and Davit may write to the volumes. With an id, volumes of another
+ * installation stay marked: a Davit that began anew in that directory says nothing about them.
+ */
+export async function removeMarks({ dataDir, docker }: Restoring, instanceId?: string) {
   const marked = await listMarked({ dataDir, docker })
-  await removeVolumes({ docker }, new Set(marked.map((name) => markOf(dataDir, name))))
+  const all = marked.length > 0 && instanceId ? await docker.listVolumes() : []
+  const others = new Set(
+    all.flatMap(({ name, labels }) => (readLabels(labels).instanceId === instanceId ? [] : name)),
+  )
+  const over = marked.filter((name) => !others.has(name))
+  await removeVolumes({ docker }, new Set(over.map((name) => markOf(dataDir, name))))
 }
 
 /** Call it when everything is whole. */
