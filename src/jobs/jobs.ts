@@ -85,7 +85,7 @@ export class Jobs {
     return [...this.#running.values().map(({ job }) => job), ...this.#ending].some(isIt)
   }
 
-  /** Also one that was superseded while it was queued: nothing else tells of that. */
+  /** Also one that was superseded while it was queued: nothing else reports that. */
   #isGone = (id: string) => !this.#isBusy((job) => job.id === id) && !getJob(this.#db, id)
 
   /** Resolves when a job has ended, or was requeued because Davit stops. */

@@ -91,7 +91,7 @@ test('what a container uses isn’t removed as half filled, and nothing is once 
   await t.docker.removeContainer(user, { force: true })
   rmSync(join(t.dataDir, 'restoring-volumes')) // as when its data was removed, and restored from a file
   await removeMarks({ dataDir: t.dataDir, docker: t.docker }, Bun.randomUUIDv7())
-  expect(await marksOf(t.dataDir)).toHaveLength(1) // a Davit that began anew there says nothing
+  expect(await marksOf(t.dataDir)).toHaveLength(1) // a new Davit there says nothing
   const stop = new AbortController()
   const background = resume(t.deps, { signal: stop.signal })
   await until(async () => (await marksOf(t.dataDir)).length === 0)

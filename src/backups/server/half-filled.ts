@@ -38,7 +38,7 @@ async function listMarked({ dataDir, docker }: Restoring) {
 
 /**
  * Call it once the data directory is whole, and Davit may write to the volumes. With an id, volumes of another
- * installation stay marked: a Davit that began anew in that directory says nothing about them.
+ * installation stay marked: a new Davit in that directory says nothing about them.
  */
 export async function removeMarks({ dataDir, docker }: Restoring, instanceId?: string) {
   const marked = await listMarked({ dataDir, docker })
