@@ -93,7 +93,8 @@ class NumberedLog {
    */
   #listenToStream(stream) {
     stream.addEventListener('htmx:sse:before:message', (event) => {
-      const { data, event: name } = event.detail.message
+      const { data, event: name, id } = event.detail.message
+      if (this.#isOfAnother(id)) return location.reload()
       if (name === 'state' || name === 'done') this.#hear(data)
       if (name ? name !== 'groups' : data.startsWith('<hx-partial')) return // for other parts of the page
       event.preventDefault()
@@ -118,6 +119,12 @@ class NumberedLog {
     stream.addEventListener('htmx:response:error', again)
     stream.addEventListener('htmx:error', again)
     setTimeout(connect) // htmx, which was there before, starts in a timer too: it is ready by then
+  }
+
+  /** After a lost connection the address may have the log of another job, whose lines can't stand among these. */
+  #isOfAnother(id) {
+    const { job } = this.#host.dataset
+    return job !== undefined && id?.includes(':') && !id.startsWith(`${job}:`)
   }
 
   #take(html) {

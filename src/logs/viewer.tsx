@@ -57,6 +57,7 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
     data-error={shown.firstError ?? undefined}
     data-log={path}
     data-log-query={filterOf(chosen)}
+    data-job={shown.job}
     aria-labelledby="log-heading"
   >
     {shown.children}

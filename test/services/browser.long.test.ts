@@ -54,3 +54,32 @@ test('a service is made, looked at, changed and deleted, and its page follows by
   await page.getByText('No services yet').waitFor()
   expect(complaints).toEqual([])
 })
+
+test('a page whose log is continued by that of another change shows that one instead', async () => {
+  const { page } = await openBrowser()
+  await register(page)
+  await page.goto('/services/compose/configure')
+  await page.fill('[name=name]', 'site')
+  await page.fill(
+    '[name=compose]',
+    'services: { one: { image: busybox, command: [sleep, "999"], healthcheck: { test: exit 1, retries: 1000 } } }',
+  )
+  await page.getByRole('button', { name: 'Read file' }).click()
+  await page.getByRole('button', { name: 'Create and start' }).click()
+  await page.waitForURL(/\/services\/[0-9a-f-]{36}$/)
+  const stream = page.locator('[data-job] #log-stream')
+  await stream.waitFor({ state: 'attached' })
+  const job = await page.locator('[data-job]').getAttribute('data-job')
+  const hear = (id: string) =>
+    stream.evaluate((element, id) => {
+      const message = { id, data: '<p data-seq="1" class="">x</p>' }
+      const event = new CustomEvent('htmx:sse:before:message', { detail: { message } })
+      ;(element as unknown as EventTarget).dispatchEvent(event)
+    }, id)
+  await page.evaluate('window.isSame = true')
+  await hear(`${job}:1`)
+  expect(await page.evaluate('window.isSame')).toBe(true)
+  const reloaded = page.waitForEvent('load')
+  await hear('another:1')
+  await reloaded
+})
