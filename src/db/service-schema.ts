@@ -39,7 +39,7 @@ export const services = sqliteTable(
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** The admin who allowed it for the current file: it counts as long as they are an admin. */
     allowedBy: text().references(() => users.id, { onDelete: 'set null' }),
-    /** The preview that it was made for: once that is gone, it is deleted with its data. Null once it is linked elsewhere. */
+    /** The preview that it was made for: after that was deleted, so is it, with its data. Null after it was linked elsewhere. */
     previewId: text(),
     errorStep: text(),
     errorCode: text(),

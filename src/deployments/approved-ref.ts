@@ -3,13 +3,13 @@ import { getPreview } from '../environments/preview-store.ts'
 import type { Environment } from '../environments/store.ts'
 import { AppError } from '../platform/errors.ts'
 
-type Asked = { [Field in 'branch' | 'tag' | 'commit']?: string | null | undefined }
+type RefQuery = { [Field in 'branch' | 'tag' | 'commit']?: string | null | undefined }
 
 /**
  * Of a fork's pull request: only the commit that was approved is ever fetched. Undefined for any other
  * environment.
  */
-export function approvedRef(db: Db, { id, name }: Environment, { branch, tag, commit }: Asked) {
+export function approvedRef(db: Db, { id, name }: Environment, { branch, tag, commit }: RefQuery) {
   const preview = getPreview(db, id)
   if (!preview?.isFork) return undefined
   const { ref, approvedCommit, headCommit } = preview

@@ -101,7 +101,7 @@ export const listEndedPreviews = (db: Db) =>
     .where(and(isNotNull(environments.deletingAt), isNull(projects.deletingAt)))
     .all()
 
-/** Services that were made for a preview that is gone. One that was linked elsewhere is none of them any more. */
+/** Services that were made for a preview that was deleted. One that was linked elsewhere is none of them any more. */
 export const listLeftServices = (db: Db) =>
   listRows(
     db,

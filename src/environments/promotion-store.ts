@@ -41,7 +41,7 @@ export function refuseUnfitSource(
     if (source?.projectId !== projectId || source.deletingAt)
       throw invalidField('promoteFrom', 'must be an environment of this project.')
     if (getPreview(tx, from))
-      throw invalidField('promoteFrom', 'can’t be a preview, which goes with its pull request.')
+      throw invalidField('promoteFrom', 'can’t be a preview: it is deleted with its pull request.')
     names.unshift(source.name)
     if (source.id === id)
       throw invalidField('promoteFrom', `would be a circle: ${names.join(' → ')}.`)

@@ -9,9 +9,9 @@ import { deleteEnvironment } from './store.ts'
 import type { Environment } from './store.ts'
 
 /**
- * Deletes an environment and everything that Davit created for it; its volumes stay, but for a preview's. The caller has stored
- * the intent, after which nothing deploys to it. Every step is repeatable: an interrupted removal resumes at
- * the next start.
+ * Deletes an environment and everything that Davit created for it; its volumes stay, but for a preview's. The
+ * caller has stored the intent, after which nothing deploys to it. Every step is repeatable: an interrupted
+ * removal resumes at the next start.
  */
 export const removeEnvironment = (
   deps: Omit<RemovalDeps, 'git'>,

@@ -23,7 +23,7 @@ type Subject = { projectId: string; ref: string }
 
 type Options = {
   signal: AbortSignal
-  /** Called when a preview is gone, also one that was deleted by hand: events may have come meanwhile. */
+  /** Called when a preview was deleted, also by hand: events may have come meanwhile. */
   gone: (of: Subject) => Promise<void>
   /** Those of which an event waits for that: the last process may have ended before it was applied. */
   waiting: () => Subject[]

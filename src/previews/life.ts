@@ -19,7 +19,7 @@ export type Outcome = {
   decision: 'deployed' | 'accepted' | 'ignored'
   queued: Queued[]
   reason: string
-  /** It is applied again once the preview that is being deleted is gone. */
+  /** It is applied again when the deletion of the preview has ended. */
   waits?: boolean
 }
 

@@ -25,7 +25,7 @@ const timeout = 60_000
 
 /**
  * Puts right what loads that Davit’s end ended may have left in the servers, such as a Redis that refuses writes, as
- * it still follows a server that is gone. Returns true when nothing is left. A failure is only reported.
+ * it still follows a server that no longer exists. Returns true when nothing is left. A failure is only reported.
  */
 export async function undoLoads(deps: BackupDeps, undoing: Undoing): Promise<boolean> {
   const { backup, signal } = undoing
