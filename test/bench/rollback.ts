@@ -10,6 +10,9 @@ import type { Row } from './ratio.ts'
 
 const pairs = 7
 
+/** Without a pause, the version before responds to so many requests that Docker starts the other one later. */
+const pollMs = 5
+
 /** From the press of the button to the first response of the version before, which is kept, through the edge. */
 export async function benchRollback(_: string, executable: string): Promise<Row> {
   const { settings, ...ports } = await anEdgeOfItsOwn()
@@ -34,7 +37,7 @@ export async function benchRollback(_: string, executable: string): Promise<Row>
       const [version, target] = [...versions].find(([version]) => version !== live)!
       const from = performance.now()
       const begun = await site.rollBack(client, target)
-      while (!(await answers(site.place, { version }))) continue
+      while (!(await answers(site.place, { version }))) await Bun.sleep(pollMs)
       const took = performance.now() - from
       const { status } = await ended(client, begun)
       if (status !== 'running') throw new Error(`A rollback of the bench is ${status}.`)
@@ -54,7 +57,7 @@ export async function benchRollback(_: string, executable: string): Promise<Row>
       const options = ['--detach', '--name', name, '--publish', `127.0.0.1:${http}:8080`]
       const { exitCode, output } = await run(['docker', 'run', ...options, image!.image])
       if (exitCode !== 0) throw new Error(output)
-      while (!(await answers(place, { version: 'v0' }))) continue
+      while (!(await answers(place, { version: 'v0' }))) await Bun.sleep(pollMs)
       const took = performance.now() - from
       await davit.docker.removeContainer(name, { force: true })
       return took
