@@ -1,7 +1,8 @@
-import { logoNames } from './logo-names.ts'
-import { assetPath } from './static.ts'
+import { assetPath, readAsset } from './static.ts'
 
-type LogoName = (typeof logoNames)[number]
+const logoNames = new Set(
+  Array.from(readAsset('logos.svg').matchAll(/<symbol id="([^"]+)"/g), ([, name]) => name!),
+)
 
 /** The logo of a template or an image, beside its name; a monogram without one. */
 export const Logo = ({
@@ -25,14 +26,14 @@ export const Logo = ({
 }
 
 /** Its name in the file of logos; null without one. */
-export function logoOf(templateOrImage: string): LogoName | null {
+export function logoOf(templateOrImage: string): string | null {
   const name = templateOrImage.split('@')[0]!.split('/').at(-1)!.split(':')[0]!
   const known = aliases.get(name) ?? name
-  return logoNames.find((logo) => logo === known) ?? null
+  return logoNames.has(known) ? known : null
 }
 
 /** Names of images whose logo has another name. */
-const aliases = new Map<string, LogoName>([
+export const aliases = new Map([
   ['postgres', 'postgresql'],
   ['pgvector', 'postgresql'],
   ['postgis', 'postgresql'],

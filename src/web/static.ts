@@ -50,12 +50,13 @@ function findAsset(name: string): Asset | undefined {
 }
 
 function contentOf(name: string) {
-  if (name === 'app.css') return bytesOf(joinStyles(styleSources.map(read)))
-  if (/^[\w-]+\.js$/.test(name)) return bytesOf(joinScripts(name, { read, address: assetPath }))
+  if (name === 'app.css') return bytesOf(joinStyles(styleSources.map(readAsset)))
+  if (/^[\w-]+\.js$/.test(name))
+    return bytesOf(joinScripts(name, { read: readAsset, address: assetPath }))
   return new Uint8Array(readFileSync(join(folder, name)))
 }
 
-const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+export const readAsset = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -68,7 +69,7 @@ export function assetPath(name: string) {
 
 /** A data URL of a small drawing, so that no page requests it. */
 export const assetData = (name: string) =>
-  `data:image/svg+xml,${encodeURIComponent(read(name).replace(/\s+/g, ' '))}`
+  `data:image/svg+xml,${encodeURIComponent(readAsset(name).replace(/\s+/g, ' '))}`
 
 export const staticRoutes = () =>
   factory.createApp().get('/static/*', async (c) => {

@@ -1,7 +1,6 @@
 /**
  * Writes the drawings that pages use from the packages that draw them: icons of Lucide into
- * src/web/icon-shapes.ts, logos of Simple Icons into assets/logos.svg and src/web/logo-names.ts; and uPlot into
- * assets/vendor.
+ * src/web/icon-shapes.ts, logos of Simple Icons into assets/logos.svg; and uPlot into assets/vendor.
  * Run it (`bun run drawings`) after a change of the lists below or of the packages.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -70,7 +69,6 @@ const logoNames: Record<string, string> = {
 /** The files as they should be, by their path. */
 export const drawings = (): Record<string, string> => ({
   'src/web/icon-shapes.ts': iconModule(),
-  'src/web/logo-names.ts': logoModule(),
   'assets/logos.svg': logoSprite(),
   'assets/vendor/uplot.min.js': chartModule(),
   'assets/vendor/uplot.css': `${uplotNotice}\n${read('uplot/dist/uPlot.min.css')}`,
@@ -103,15 +101,6 @@ function shapeOf(name: string) {
     .join('')
     .replaceAll(' />', '/>')
 }
-
-const logoModule = () => `// Written by test/support/drawings.ts.
-// prettier-ignore
-export const logoNames = [
-${Object.keys(logoNames)
-  .map((name) => `  '${name}',`)
-  .join('\n')}
-] as const
-`
 
 function logoSprite() {
   const symbols = Object.entries(logoNames).map(([name, slug]) => {

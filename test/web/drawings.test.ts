@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { logoOf } from '../../src/web/logo.tsx'
+import { aliases, logoOf } from '../../src/web/logo.tsx'
 import { drawings, iconNames } from '../support/drawings.ts'
 import { rounded } from '../support/svg-path.ts'
 
@@ -40,4 +40,5 @@ test('an image is known by its name, whatever registry, tag or digest it has', (
   expect(logoOf('registry.example.net:5000/library/mongo@sha256:abc')).toBe('mongodb')
   expect(logoOf('clickhouse/clickhouse-server:24.12-alpine')).toBe('clickhouse')
   expect(logoOf('example/constructor')).toBeNull()
+  expect([...aliases.keys()].filter((name) => logoOf(name) === null)).toEqual([])
 })
