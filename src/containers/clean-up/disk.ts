@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import { buildCaps } from '../../docker/index.ts'
 import type { DiskUse, Docker } from '../../docker/index.ts'
+import type { buildLimit, diskShare, engineShare, ownerShare } from './json.ts'
 import { databaseBytes, ownersOf } from './store.ts'
 import type { Opened } from './store.ts'
 import type { OtherServer } from './kinds.ts'
@@ -9,17 +11,10 @@ import type { DiskSpace } from '../../platform/disk-space.ts'
 import type { Db } from '../../db/index.ts'
 import { readLabels } from '../../docker/labels.ts'
 
-/** In bytes. */
-export type DiskShares = {
-  images: number
-  containers: number
-  volumes: number
-  buildCache: number
-  logs: number
-  database: number
-}
-
-type EngineShares = Omit<DiskShares, 'logs' | 'database'>
+type EngineShares = z.output<ReturnType<typeof engineShare>>
+export type DiskShares = z.output<ReturnType<typeof diskShare>>
+export type BuildLimits = z.output<ReturnType<typeof buildLimit>>
+export type OwnerShare = z.output<ReturnType<typeof ownerShare>>
 
 /** Another server; its use is null until it was measured, and while it is away. */
 export type OtherDisk = OtherServer & { use: EngineShares | null; space: DiskSpace | null }
@@ -62,16 +57,6 @@ export async function diskSpace({
   return (await spaceOf(folder)) ?? spaceOf(config.dataDir)
 }
 
-export type BuildLimits = {
-  /** In bytes. */
-  memory: number
-  cpus: number
-  /** Bytes that must be free for a build to start; null when the disk is on another machine. */
-  free: number | null
-  /** Why the engine doesn't limit the memory and processors of builds; null when it does. */
-  uncapped: string | null
-}
-
 export async function buildLimits(
   { docker, config }: { docker: Docker; config: Config },
   { space, signal }: { space: DiskSpace | null; signal: AbortSignal },
@@ -82,15 +67,6 @@ export async function buildLimits(
   ])
   const { memoryBytes: memory, cpus } = buildCaps(config, machine)
   return { memory, cpus, free: space && leastFree(space), uncapped }
-}
-
-/** The disk usage of a user's apps and services, in bytes. */
-export type OwnerShare = {
-  email: string
-  containers: number
-  volumes: number
-  /** Without layers that other images share. */
-  images: number
 }
 
 /** Attributes usage to current owners, largest first. */

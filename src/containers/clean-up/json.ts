@@ -61,45 +61,40 @@ export const cleanUpSchedule = componentOf('CleanUpSchedule', () => ({
   lastOutcome: z.string().nullable(),
 }))
 
-export const diskOverview = componentOf('DiskOverview', () => ({
-  use: z.object({
-    images: z.int(),
-    containers: z.int(),
-    volumes: z.int(),
-    buildCache: z.int(),
-    logs: z.int(),
-    database: z.int(),
-  }),
-  /** An earlier one while Docker still measures. */
-  measuredAt: time,
-  /** The disk usage of each user's apps and services, largest first. */
-  owners: z.array(
-    z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
-  ),
-  space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-  /** The same of each other server; `use` is null until it was measured, and while one is away. */
-  servers: z.array(
-    z.object({
-      id,
-      name: z.string(),
-      use: z
-        .object({
-          images: z.int(),
-          containers: z.int(),
-          volumes: z.int(),
-          buildCache: z.int(),
-        })
-        .nullable(),
-      space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-    }),
-  ),
-  /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
-  builds: z.object({
+/** In bytes, as all here. */
+export const engineShare = () =>
+  z.object({ images: z.int(), containers: z.int(), volumes: z.int(), buildCache: z.int() })
+
+export const diskShare = () => engineShare().extend({ logs: z.int(), database: z.int() })
+
+/** Of a user's apps and services; the images without layers that others share. */
+export const ownerShare = () =>
+  z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() })
+
+export const buildLimit = () =>
+  z.object({
     memory: z.int(),
     cpus: z.number(),
+    /** Bytes that must be free for a build to start; null when the disk is on another machine. */
     free: z.int().nullable(),
+    /** Why the engine doesn't limit the memory and processors of builds; null when it does. */
     uncapped: z.string().nullable(),
-  }),
+  })
+
+const space = () => z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable()
+
+export const diskOverview = componentOf('DiskOverview', () => ({
+  use: diskShare(),
+  /** An earlier one while Docker still measures. */
+  measuredAt: time,
+  /** Largest first. */
+  owners: z.array(ownerShare()),
+  space: space(),
+  /** The same of each other server; `use` is null until it was measured, and while one is away. */
+  servers: z.array(
+    z.object({ id, name: z.string(), use: engineShare().nullable(), space: space() }),
+  ),
+  builds: buildLimit(),
   schedule: cleanUpSchedule(),
   latest: cleanUpRun().nullable(),
 }))
