@@ -43,6 +43,22 @@ export function doubtsOf(
   const path = isPublic ? chain.slice(0, at + 1) : chain
   const days = (endOf(leaf).getTime() - startOf(leaf).getTime()) / day
   const uses = keyUses(leaf)
+  const most = longest[isPublic ? 'public' : 'private']
+  const ownFaults: [boolean, string][] = [
+    [
+      uses !== null && !(uses & keyUse.signature),
+      'Its key usage has no digitalSignature: most browsers refuse it.',
+    ],
+    [
+      leaf.publicKey.asymmetricKeyDetails?.namedCurve === 'secp521r1',
+      'Its key is of P-521: Chrome refuses it.',
+    ],
+    [leaf.ca, 'It is the certificate of an authority: Firefox refuses it for a server.'],
+    [
+      days > most + 1,
+      `It is valid for ${Math.round(days)} days: ${isPublic ? 'browsers' : 'Apple’s devices'} refuse more than ${most}.`,
+    ],
+  ]
   return [
     ...(isPublic ? [] : [untrusted(chain)]),
     ...path.slice(1).flatMap((one) => {
@@ -50,33 +66,7 @@ export function doubtsOf(
       const message = `Its issuer ${nameOf(one.subject)} ${why}: browsers refuse it.`
       return why === null ? [] : [{ message, hint: newChain }]
     }),
-    ...(uses !== null && !(uses & keyUse.signature)
-      ? [
-          {
-            message: 'Its key usage has no digitalSignature: most browsers refuse it.',
-            hint: newOne,
-          },
-        ]
-      : []),
-    ...(leaf.publicKey.asymmetricKeyDetails?.namedCurve === 'secp521r1'
-      ? [{ message: 'Its key is of P-521: Chrome refuses it.', hint: newOne }]
-      : []),
-    ...(leaf.ca
-      ? [
-          {
-            message: 'It is the certificate of an authority: Firefox refuses it for a server.',
-            hint: newOne,
-          },
-        ]
-      : []),
-    ...(days > longest[isPublic ? 'public' : 'private'] + 1
-      ? [
-          {
-            message: `It is valid for ${Math.round(days)} days: ${isPublic ? 'browsers' : 'Apple’s devices'} refuse more than ${longest[isPublic ? 'public' : 'private']}.`,
-            hint: newOne,
-          },
-        ]
-      : []),
+    ...ownFaults.flatMap(([isOne, message]) => (isOne ? [{ message, hint: newOne }] : [])),
   ]
 }
 

@@ -4,13 +4,13 @@ import { listValues } from '../db/queries.ts'
 import {
   backupPlans,
   backups,
-  certificates,
   deployments,
   domains,
   environments,
   jobs,
   users,
 } from '../db/schema.ts'
+import { getCertificates } from '../domains/store.ts'
 
 /** Whose apps and services are measured: a user's, or those of all who aren't being deleted. */
 export const listOwners = (db: Db, userId: string | null) =>
@@ -79,20 +79,11 @@ export function listHosts(
     ...{ environmentId, serviceId: null, host: `${label}.${domain}`, own: null },
   }))
   const hosts = [...given, ...labelled.filter((one) => !taken.has(one.host))]
-  const known = new Map(
-    db
-      .select({ host: certificates.host, notAfter: certificates.notAfter })
-      .from(certificates)
-      .where(
-        inArray(
-          certificates.host,
-          hosts.map((one) => one.host),
-        ),
-      )
-      .all()
-      .map((row) => [row.host, row.notAfter]),
+  const known = getCertificates(
+    db,
+    hosts.map((one) => one.host),
   )
-  return hosts.map((one) => ({ ...one, notAfter: known.get(one.host) ?? null }))
+  return hosts.map((one) => ({ ...one, notAfter: known.get(one.host)?.notAfter ?? null }))
 }
 
 /** What has a plan; the newest success and proof that still exist, in milliseconds; how the last one ended. */
