@@ -8,7 +8,7 @@ import { canonicalHost } from '../platform/hosts.ts'
 const { host, path, redirectTo, certificate } = domains
 const ownerId = sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`
 
-const withOwners = <Query extends SQLiteSelect>(query: Query) =>
+export const withOwners = <Query extends SQLiteSelect>(query: Query) =>
   query
     .leftJoin(environments, eq(environments.id, domains.environmentId))
     .leftJoin(projects, eq(projects.id, environments.projectId))

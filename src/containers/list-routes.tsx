@@ -11,7 +11,7 @@ import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
 import type { FindDeps, OwnPlace } from './find.ts'
 import { containerJson, containersPage, placeForm } from './json.ts'
-import { rowMaker, lookOfRow, processText } from './row.ts'
+import { rowsOf, lookOfRow, processText } from './row.ts'
 import type { RowDeps, Row } from './row.ts'
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
@@ -71,8 +71,7 @@ export const containerListRoutes = (deps: ListDeps) => {
   }
 
   async function rowsFor(user: User, signal: AbortSignal) {
-    const visible = await listVisible(deps, user, { signal })
-    return visible.map(rowMaker(deps))
+    return rowsOf(deps, await listVisible(deps, user, { signal }))
   }
 }
 

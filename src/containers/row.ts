@@ -21,19 +21,17 @@ export type Row = Listed & {
 
 export type RowDeps = { observed: ObservedContainers; usage: UsagePoller; serverList: ServerList }
 
-/** Makes rows of what was listed at one time. */
-export const rowMaker = (deps: RowDeps) => {
-  const names = serverNames(deps)
-  return (listed: Listed) => rowOf(deps, listed, names)
+/** Of what was listed at one time. */
+export function rowsOf({ observed, usage, serverList }: RowDeps, all: Listed[]): Row[] {
+  const names = serverNames({ serverList })
+  return all.map((listed) => ({
+    ...listed,
+    condition: observed.condition(listed.container.id),
+    looping: observed.isLooping(listed.container.id),
+    usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
+    server: names.get(listed.container.serverId) ?? null,
+  }))
 }
-
-const rowOf = ({ observed, usage }: RowDeps, listed: Listed, names: Map<string, string>): Row => ({
-  ...listed,
-  condition: observed.condition(listed.container.id),
-  looping: observed.isLooping(listed.container.id),
-  usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
-  server: names.get(listed.container.serverId) ?? null,
-})
 
 export const lookOfRow = ({ container, place, condition, looping }: Omit<Row, 'usage'>) =>
   isKept(place) && !isUp(container)

@@ -8,7 +8,7 @@ import { conflictField, invalidField } from '../platform/errors.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { lineField, moment, momentZone } from '../web/labelled-fields.ts'
+import { lineField, moment, timeFields } from '../web/labelled-fields.ts'
 import { readMoment } from '../web/moment.ts'
 import { At, In } from '../web/times.tsx'
 import { inUtc } from './frozen.ts'
@@ -16,7 +16,7 @@ import { inUtc } from './frozen.ts'
 export const freezeForm = z.object({
   from: moment('From', 'Leave empty for now.').nullish(),
   until: moment('Until'),
-  zone: momentZone(),
+  zone: timeFields.zone,
   reason: lineField('Reason', { max: 200, placeholder: 'Christmas' }),
 })
 

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import { flag, line } from '../web/fields.ts'
-import { moment, momentZone } from '../web/labelled-fields.ts'
+import { moment, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { shareFields, shareProblems } from './share-fields.ts'
 
@@ -58,7 +58,7 @@ export const triggerForm = (config: Config) =>
       reuseImage: flag().nullish(),
       /** Later, instead of now. */
       at: moment('Time').nullish(),
-      zone: momentZone(),
+      zone: timeFields.zone,
       note: note(),
       ...shareFields,
     })
@@ -76,5 +76,5 @@ export const triggerForm = (config: Config) =>
 
 export const planForm = (config: Config) =>
   z
-    .object({ at: moment('Time'), zone: momentZone(), ...versionFields(config) })
+    .object({ at: moment('Time'), zone: timeFields.zone, ...versionFields(config) })
     .superRefine(refuseTwoRefs)

@@ -18,7 +18,7 @@ import { usualTarget } from '../runtime/routing-store.ts'
 import { ofImage } from '../services/compose/template.ts'
 import { describeOwn } from './certificate-own.ts'
 import { getCertificates } from './store.ts'
-import type { Certificate } from './store.ts'
+import type { Certificate } from './certificate-store.ts'
 
 export const domain = componentOf('Domain', () => ({
   id,

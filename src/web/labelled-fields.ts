@@ -80,12 +80,3 @@ export const moment = (label: string, hint?: string) =>
     ),
     { label, type: 'datetime-local' as const, isNarrow: true, ...(hint && { hint }) },
   )
-
-export const momentZone = () =>
-  field(timeFields.zone, {
-    label: 'Time zone',
-    placeholder: 'UTC',
-    hint: 'Such as Europe/Berlin. Leave empty for UTC.',
-    code: true,
-    isNarrow: true,
-  })

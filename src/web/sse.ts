@@ -48,8 +48,7 @@ export function sseEvent({
  * Streams events until they end, the client disconnects, its session ends or Davit stops. With backpressure:
  * a client that doesn't read costs a single chunk of memory.
  */
-export const sse = <Event = string | Uint8Array>(c: Context<Env>, source: Source<Event>) =>
-  stream(c, source, { wire: eventStream })
+export const sse = (c: Context<Env>, source: Source) => stream(c, source, { wire: eventStream })
 
 /**
  * Responds at once, and with JSON as soon as there is some: white space before it keeps proxies from closing
@@ -85,16 +84,15 @@ export function laterJson(
   return stream(c as Context<Env>, { streams, events }, { wire, status })
 }
 
-type Source<Event> = {
+type Source = {
   streams: Streams
-  events: (signal: AbortSignal) => AsyncIterable<Event>
-  /** Converts events to the wire format, if they aren't yet. */
-  render?: (event: Event) => string | Uint8Array
+  /** In the wire format. */
+  events: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
 }
 
-function stream<Event>(
+function stream(
   c: Context<Env>,
-  { streams, events, render = (event) => event as string | Uint8Array }: Source<Event>,
+  { streams, events }: Source,
   { wire, status = 200 }: { wire: Wire; status?: ContentfulStatusCode },
 ) {
   const { headers } = wire
@@ -125,8 +123,7 @@ function stream<Event>(
           if (ended.signal.aborted) return
           if (done) return end(controller)
           quiet = 0
-          const bytes = render(value)
-          controller.enqueue(typeof bytes === 'string' ? encoder.encode(bytes) : bytes)
+          controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
         } catch (error) {
           if (ended.signal.aborted) return
           journal.error('stream failed', error, { requestId: c.var.requestId, path: c.req.path })
