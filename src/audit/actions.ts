@@ -132,30 +132,6 @@ export type Action = keyof typeof actions
 
 export const actionNames = Object.keys(actions) as Action[]
 
-export type ObjectKind =
-  | 'user'
-  | 'session'
-  | 'identity'
-  | 'invite'
-  | 'token'
-  | 'device'
-  | 'source'
-  | 'registry'
-  | 'server'
-  | 'target'
-  | 'channel'
-  | 'event'
-  | 'delivery'
-  | 'project'
-  | 'environment'
-  | 'variable'
-  | 'link'
-  | 'domain'
-  | 'deployment'
-  | 'run'
-  | 'schedule'
-  | 'freeze'
-  | 'drain'
-  | 'service'
-  | 'container'
-  | 'backup'
+type KindOf<Name> = Name extends `${infer Kind}.${string}` ? Kind : never
+
+export type ObjectKind = KindOf<Action>

@@ -1,17 +1,3 @@
-export type ErrorCode =
-  | 'bad_request'
-  | 'invalid'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'too_large'
-  | 'too_many'
-  | 'unavailable'
-  | 'misdirected'
-  | 'bad_gateway'
-  | 'timeout'
-
 /** The HTTP status of each code (decisions: representations). */
 export const httpStatusOf = {
   bad_request: 400,
@@ -26,7 +12,9 @@ export const httpStatusOf = {
   bad_gateway: 502,
   unavailable: 503,
   timeout: 504,
-} as const satisfies Record<ErrorCode, number>
+} as const
+
+export type ErrorCode = keyof typeof httpStatusOf
 
 /** Of another server's response. */
 export const errorCodeOf = (status: number): ErrorCode =>
