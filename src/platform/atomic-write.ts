@@ -13,3 +13,13 @@ export function writeFileAtomically(path: string, content: string | Uint8Array) 
   }
   renameSync(draft, path)
 }
+
+/** Once it returns, a file or the names in a folder are on disk. */
+export function sync(path: string) {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

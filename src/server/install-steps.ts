@@ -1,13 +1,10 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -16,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { oldestApi } from '../doctor/engine.ts'
-import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { sync, writeFileAtomically } from '../platform/atomic-write.ts'
 import { Failure } from '../platform/errors.ts'
 import { version } from '../platform/root.ts'
 import { createUser, hasUser, mayUseDocker, systemUser } from './accounts.ts'
@@ -163,9 +160,7 @@ export function copied({
       if (wasThere) linkSync(target, previous)
       copyFileSync(source, draft)
       chmodSync(draft, 0o755)
-      const file = openSync(draft, 'r')
-      fsyncSync(file)
-      closeSync(file)
+      sync(draft)
       renameSync(draft, target)
     },
     async undo() {

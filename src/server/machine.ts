@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { dirname, join } from 'node:path'
-import { installationIn } from '../db/copy.ts'
+import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import { connectDocker, isSocket } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
@@ -11,13 +10,13 @@ import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
 import { listenersOn } from '../platform/tcp-sockets.ts'
 import type { Listener } from '../platform/tcp-sockets.ts'
-import { asDavit } from './accounts.ts'
 import type { Layout } from './layout.ts'
 import { distributionIn } from './packages.ts'
 import type { Distribution } from './packages.ts'
 import { hasProgram } from './run.ts'
 import { serviceState } from './service.ts'
 import type { ServiceState } from './service.ts'
+import { installationOf } from './store.ts'
 
 export type EngineState =
   { state: 'missing' | 'stopped' } | { state: 'running'; version: string; apiVersion: string }
@@ -108,11 +107,10 @@ async function others(layout: Layout, listeners: Listener[], { pid }: ServiceSta
 }
 
 async function edgeRuns({ data }: Layout) {
-  const path = join(data, 'davit.db')
+  const instanceId = installationOf(data)
+  if (!instanceId) return false
   try {
-    const installation = asDavit(() => (existsSync(path) ? installationIn(path) : null))
-    if (!installation) return false
-    const labels = labelFilter(installation.id, { kind: 'edge' })
+    const labels = labelFilter(instanceId, { kind: 'edge' })
     const signal = AbortSignal.timeout(15_000)
     return (await connectDocker(localEngine).listContainers({ labels, signal })).length > 0
   } catch (error) {

@@ -1,9 +1,38 @@
+import { SQLiteError } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { desc, eq, isNull } from 'drizzle-orm'
+import { installationIn } from '../db/copy.ts'
 import type { Db } from '../db/index.ts'
 import { getRow } from '../db/queries.ts'
 import { listRestored } from '../db/restored.ts'
 import { backupPlans, deployments, environments, projects, services, users } from '../db/schema.ts'
 import { getCurrent } from '../environments/store.ts'
+import { Failure } from '../platform/errors.ts'
+import { asDavit } from './accounts.ts'
+
+/** Null when Davit never started, or its data was removed or can't be read. */
+export function installationOf(dataDir: string) {
+  const path = join(dataDir, 'davit.db')
+  return unlessDamaged(() =>
+    asDavit(() => (existsSync(path) ? (installationIn(path)?.id ?? null) : null)),
+  )
+}
+
+/** Null when a database can't be read, which must not prevent the removal of Davit. */
+export function unlessDamaged<Result>(read: () => Result) {
+  try {
+    return read()
+  } catch (error) {
+    if (isOfDatabase(error)) return null
+    throw error
+  }
+}
+
+const isOfDatabase = (error: unknown): boolean =>
+  error instanceof Failure ||
+  error instanceof SQLiteError ||
+  (error instanceof Error && isOfDatabase(error.cause))
 
 /** The names of all projects and services, by which an operator recognises an installation. */
 export const namesOf = (db: Db) => ({

@@ -1,26 +1,23 @@
-import { SQLiteError } from 'bun:sqlite'
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../config.ts'
-import { installationIn } from '../db/copy.ts'
-import { connectDocker, Engines } from '../docker/index.ts'
+import { connectDocker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { openCurrent } from '../doctor/current.ts'
 import { Failure } from '../platform/errors.ts'
-import { onEngines } from '../runtime/on-engine.ts'
-import { removeFromEngine } from '../runtime/remove.ts'
 import { counted } from '../web/units.ts'
 import { asDavit, hasUser } from './accounts.ts'
 import { settingsOf } from './environment-file.ts'
 import { layoutIn, user } from './layout.ts'
 import type { Layout } from './layout.ts'
 import { localEngine, refuseOtherEngine } from './machine.ts'
+import { removeAll } from './move/discard.ts'
 import { removeGuard } from './move/guard.ts'
 import { run } from './run.ts'
 import { reload, serviceState, stopService } from './service.ts'
 import { stepsLeft } from './steps.ts'
 import type { Step } from './steps.ts'
-import { namesOf } from './store.ts'
+import { installationOf, namesOf, unlessDamaged } from './store.ts'
 import { finishing } from './upgrade/finish.ts'
 import { placesOf } from './upgrade/journal.ts'
 import { refuseDuringUpgrade } from './locks.ts'
@@ -39,7 +36,7 @@ export async function planUninstall(extent: Extent) {
       'davit uninstall --apps',
       'Delete the projects and services in Davit first, then leave out --apps.',
     )
-  const instanceId = installationOf(layout)
+  const instanceId = installationOf(layout.data)
   const steps = await stepsLeft([
     finishing(layout),
     stop(layout),
@@ -56,29 +53,6 @@ function engineIn({ settings, data }: Layout) {
   const { DOCKER_HOST } = settingsOf(readFileSync(settings, 'utf8'))
   return parseConfig({ DAVIT_DATA_DIR: data, DOCKER_HOST })
 }
-
-/** Null when Davit never started, or its data was removed or can't be read. */
-export function installationOf({ data }: Pick<Layout, 'data'>) {
-  const path = join(data, 'davit.db')
-  return unlessDamaged(() =>
-    asDavit(() => (existsSync(path) ? (installationIn(path)?.id ?? null) : null)),
-  )
-}
-
-/** Null when a database can't be read, which must not prevent the removal of Davit. */
-function unlessDamaged<Result>(read: () => Result) {
-  try {
-    return read()
-  } catch (error) {
-    if (isOfDatabase(error)) return null
-    throw error
-  }
-}
-
-const isOfDatabase = (error: unknown): boolean =>
-  error instanceof Failure ||
-  error instanceof SQLiteError ||
-  (error instanceof Error && isOfDatabase(error.cause))
 
 /** One line for each kind. */
 export function lossesOf({ data }: Layout, extent: Extent) {
@@ -132,9 +106,7 @@ function apps(instanceId: string): Step {
       return containers.length === 0 && volumes.length === 0
     },
     async act({ say }) {
-      const on = onEngines(new Engines([docker]))
-      const collector = { finish: async () => {} } // these logs aren't needed any more
-      const removed = await removeFromEngine({ ...on, instanceId, collector }, { volumes: true })
+      const removed = await removeAll(instanceId)
       say(`    ${counted(removed.length, 'object')} removed from Docker`)
     },
   }

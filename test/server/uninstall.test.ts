@@ -8,7 +8,8 @@ import { Secrets } from '../../src/platform/secrets.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { holdSetup } from '../../src/server/locks.ts'
 import { layoutIn } from '../../src/server/layout.ts'
-import { executable, files, installationOf, lossesOf } from '../../src/server/uninstall.ts'
+import { installationOf } from '../../src/server/store.ts'
+import { executable, files, lossesOf } from '../../src/server/uninstall.ts'
 import { aFolder } from '../support/folder.ts'
 
 const work = { signal: new AbortController().signal, say: () => {} }
@@ -40,12 +41,12 @@ test('what will be lost is named before it is removed', () => {
 
 test('a damaged database doesn’t keep Davit from being removed', () => {
   const layout = aLayout()
-  expect(installationOf(layout)).toBeNull()
+  expect(installationOf(layout.data)).toBeNull()
   mkdirSync(layout.data, { recursive: true })
   const everything = [`everything in ${layout.data}`]
   for (const content of ['damaged'.repeat(1000), '']) {
     writeFileSync(join(layout.data, 'davit.db'), content)
-    expect(installationOf(layout)).toBeNull()
+    expect(installationOf(layout.data)).toBeNull()
     expect(lossesOf(layout, { data: true, apps: true })).toEqual(everything)
   }
 })

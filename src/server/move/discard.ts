@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { installationIn } from '../../db/copy.ts'
 import { connectDocker, Engines } from '../../docker/index.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { onEngines } from '../../runtime/on-engine.ts'
@@ -9,6 +8,7 @@ import { asDavit } from '../accounts.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine } from '../machine.ts'
 import type { Work } from '../run.ts'
+import { installationOf } from '../store.ts'
 import { configOf } from './facts.ts'
 import { holdDavit, isGuarded, startDavit, unguardStart } from './guard.ts'
 import { isPartial, readMove, removeMove, writeMove } from './journal.ts'
@@ -17,24 +17,15 @@ import { isPartial, readMove, removeMove, writeMove } from './journal.ts'
 export async function clear(layout: Layout, instanceId: string) {
   const { dataDir } = configOf(layout) // read as root: the settings may contain secrets
   const own = installationOf(dataDir)
-  for (const id of new Set([own, instanceId])) if (id) await clearEngine(id)
+  for (const id of new Set([own, instanceId])) if (id) await removeAll(id, { images: false })
   asDavit(() => clearData(dataDir))
 }
 
-function installationOf(dataDir: string) {
-  const path = join(dataDir, 'davit.db')
-  try {
-    return asDavit(() => (existsSync(path) ? (installationIn(path)?.id ?? null) : null))
-  } catch {
-    return null // an incomplete database
-  }
-}
-
-/** Keeps images, so that the next attempt doesn't need to send them again. */
-async function clearEngine(instanceId: string) {
+/** Images may stay, so that the next attempt of a move doesn't need to send them again. */
+export function removeAll(instanceId: string, { images = true } = {}) {
   const on = onEngines(new Engines([connectDocker(localEngine)]))
   const collector = { finish: async () => {} } // these logs aren't needed any more
-  await removeFromEngine({ ...on, instanceId, collector }, { volumes: true, images: false })
+  return removeFromEngine({ ...on, instanceId, collector }, { volumes: true, images })
 }
 
 function clearData(dataDir: string) {

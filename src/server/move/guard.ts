@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { originAt } from '../../config.ts'
@@ -8,7 +8,7 @@ import { nearAddress } from '../../platform/hosts.ts'
 import type { Layout } from '../layout.ts'
 import type { Work } from '../run.ts'
 import { reload, requestRestart, startService } from '../service.ts'
-import { failsFast } from '../upgrade/unit.ts'
+import { failsFast, removeDropIn } from '../upgrade/unit.ts'
 import { configOf } from './facts.ts'
 
 /*
@@ -44,15 +44,8 @@ export async function unguardStart(layout: Layout, work: Work) {
 }
 
 /** Takes effect at the next daemon-reload. */
-export function removeGuard(layout: Pick<Layout, 'unit'>) {
-  const dropIn = dropInOf(layout)
-  rmSync(dropIn, { force: true })
-  try {
-    rmdirSync(dirname(dropIn))
-  } catch {
-    // the folder has other files, or doesn't exist
-  }
-}
+export const removeGuard = (layout: Pick<Layout, 'unit'>) =>
+  removeDropIn({ dropIn: dropInOf(layout) })
 
 /** Starts Davit, or waits for a start that is already under way; resolves when it responds. */
 export function startDavit(layout: Layout, work: Work) {

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomically } from '../../platform/atomic-write.ts'
+import { sync, writeFileAtomically } from '../../platform/atomic-write.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Layout } from '../layout.ts'
 import { nameOf } from './remote.ts'
-import { syncDirectory } from '../upgrade/journal.ts'
 
 const text = z.string().max(8192)
 
@@ -81,7 +80,7 @@ export function writeMove<S extends Side>(places: Places, side: S, journal: Jour
   files[side].parse(journal)
   mkdirSync(places.moves, { recursive: true, mode: 0o700 })
   writeFileAtomically(fileOf(places, side), `${JSON.stringify(journal, null, 2)}\n`)
-  syncDirectory(places.moves)
+  sync(places.moves)
 }
 
 /** Backups in transit; a killed process leaves them or their drafts behind. */
@@ -93,7 +92,7 @@ export function removeMove(places: Places, side: Side) {
   for (const name of readdirSync(places.moves))
     if (name.includes(drafts[side])) rmSync(join(places.moves, name), { force: true })
   rmSync(fileOf(places, side), { force: true })
-  syncDirectory(places.moves)
+  sync(places.moves)
 }
 
 /** True for data that isn't kept: it is discarded when its move ends. */

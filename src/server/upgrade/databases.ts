@@ -15,9 +15,9 @@ import { openDatabase } from '../../db/index.ts'
 import { lockDataDir } from '../../db/instance-lock.ts'
 import { noteWhatRan } from '../../db/restored.ts'
 import { closeCleanly } from '../../db/wal-guard.ts'
+import { sync } from '../../platform/atomic-write.ts'
 import { asCaller } from '../../platform/effective-user.ts'
 import { asDavit } from '../accounts.ts'
-import { syncDirectory } from './journal.ts'
 import type { Places, Upgrade } from './journal.ts'
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants
@@ -41,7 +41,7 @@ export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
     if (name === 'davit.db') noteIn(copy)
     sync(copy)
   }
-  syncDirectory(places.state)
+  sync(places.state)
 }
 
 /** Davit's user can't write the copy itself, so it copies the database beside it, for root to read. */
@@ -71,7 +71,7 @@ export function putDatabasesBack(places: Places, { dataDir, databases }: Upgrade
   using _hold = asDavit(() => lockDataDir(dataDir))
   asDavit(() => {
     for (const name of databases) putBack(copyOf(places, name), join(dataDir, name))
-    syncDirectory(dataDir)
+    sync(dataDir)
   })
 }
 
@@ -97,15 +97,6 @@ function fill(target: number, source: number) {
   } finally {
     closeSync(source)
     closeSync(target)
-  }
-}
-
-function sync(path: string) {
-  const file = openSync(path, 'r+')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -2,8 +2,9 @@ import { existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLocked } from '../../db/instance-lock.ts'
+import { sync } from '../../platform/atomic-write.ts'
 import { copyDatabases, putDatabasesBack } from './databases.ts'
-import { readJournal, syncDirectory, writeJournal } from './journal.ts'
+import { readJournal, writeJournal } from './journal.ts'
 import type { Places, Upgrade } from './journal.ts'
 
 /*
@@ -35,7 +36,7 @@ function takeNew(places: Places, upgrade: Upgrade) {
   }
   writeJournal(places, { ...upgrade, phase: 'trial' })
   renameSync(places.draft, places.executable)
-  syncDirectory(dirname(places.executable))
+  sync(dirname(places.executable))
 }
 
 function revert(places: Places, upgrade: Upgrade) {
@@ -45,7 +46,7 @@ function revert(places: Places, upgrade: Upgrade) {
   linkSync(places.keeper, places.draft)
   renameSync(places.draft, places.executable)
   rmSync(places.draft, { force: true }) // renaming does nothing if nothing was swapped yet
-  syncDirectory(dirname(places.executable))
+  sync(dirname(places.executable))
   writeJournal(places, { ...upgrade, phase: 'reverted' })
 }
 

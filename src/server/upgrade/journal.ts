@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomically } from '../../platform/atomic-write.ts'
+import { sync, writeFileAtomically } from '../../platform/atomic-write.ts'
 import { journal as log } from '../../platform/journal.ts'
 import type { Layout } from '../layout.ts'
 import { jsonOrNull } from '../../platform/json.ts'
@@ -64,19 +64,10 @@ export function readJournal(places: Places): Upgrade | null {
 export function writeJournal(places: Places, state: Upgrade) {
   mkdirSync(places.state, { recursive: true, mode: 0o700 })
   writeFileAtomically(fileIn(places), `${JSON.stringify(state, null, 2)}\n`)
-  syncDirectory(places.state)
+  sync(places.state)
 }
 
 export function removeJournal(places: Places) {
   rmSync(fileIn(places), { force: true })
-  syncDirectory(places.state)
-}
-
-export function syncDirectory(path: string) {
-  const directory = openSync(path, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  sync(places.state)
 }

@@ -52,7 +52,7 @@ export async function abandonUpgrade(places: Places, work: Work) {
 }
 
 /** Takes effect at the next daemon-reload. */
-export function removeDropIn({ dropIn }: Pick<Places, 'dropIn'>) {
+export function removeDropIn({ dropIn }: { dropIn: string }) {
   rmSync(dropIn, { force: true })
   try {
     rmdirSync(dirname(dropIn))
