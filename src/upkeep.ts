@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from './assemble.ts'
-import { keepEvents } from './audit/retention.ts'
+import { dropOldEvents } from './audit/store.ts'
 import { keepPlans } from './backups/start.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import type { DiskReserve } from './db/disk-reserve.ts'
+import type { Db } from './db/index.ts'
 import { keepFreezes } from './deployments/keep-freezes.ts'
 import { keepPlanned } from './deployments/planned.ts'
 import { keepLogs } from './logs/retention.ts'
 import { keepPreviews } from './previews/keep.ts'
-import { keepNotices } from './notifications/retention.ts'
+import { dropOldNotices } from './notifications/store.ts'
 import { reported } from './platform/journal.ts'
 import { watchEdge } from './runtime/edge-container.ts'
 import { keepSchedules } from './schedules/start.ts'
@@ -28,6 +29,8 @@ export async function keepUp(
   { signal }: { signal: AbortSignal },
 ) {
   const { scheduler } = deps
+  const hourly = (drop: (db: Db) => void, failed: string) =>
+    scheduler.repeat(3_600_000, () => drop(deps.db), { signal, failed })
   const tasks = [
     () => deps.edge.run({ signal }),
     () => watchEdge(deps, { signal }),
@@ -51,8 +54,8 @@ export async function keepUp(
       }),
     () => deps.drains.run({ signal }),
     () => deps.outbox.run({ signal }),
-    () => keepEvents(deps, { signal }),
-    () => keepNotices(deps, { signal }),
+    () => hourly(dropOldEvents, 'old events were not removed'),
+    () => hourly(dropOldNotices, 'old notifications were not removed'),
     () => keepLogs(deps, { signal }),
     () => keepTraffic(deps, { signal }),
     () => deps.checks.run({ signal }),

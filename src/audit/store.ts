@@ -47,8 +47,17 @@ export const listEvents = (db: Tx, { filter, page }: { filter: Filter; page: Pag
 /** Case-insensitive, without wildcards, so that `%` and `_` are literal. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
 
-export const getOldestEventTime = (db: Tx) =>
-  getRow(db, auditEvents, undefined, asc(auditEvents.createdAt))?.createdAt
+const day = 24 * 3_600_000
 
-export const deleteEventsBefore = (db: Tx, time: Date) =>
-  db.delete(auditEvents).where(lt(auditEvents.createdAt, time)).run()
+/** Milliseconds for which events are kept: a year, and some time to review it. */
+const kept = 400 * day
+
+/** Milliseconds of events that one run deletes at most, which limits the damage of a wrong clock. */
+const atOnce = day
+
+export function dropOldEvents(db: Tx) {
+  const oldest = getRow(db, auditEvents, undefined, asc(auditEvents.createdAt))
+  if (!oldest) return
+  const before = new Date(Math.min(Date.now() - kept, oldest.createdAt.getTime() + atOnce))
+  db.delete(auditEvents).where(lt(auditEvents.createdAt, before)).run()
+}

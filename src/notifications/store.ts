@@ -140,15 +140,20 @@ export function describeMessage(db: Db, messageId: string, { first }: { first: n
   }
 }
 
-/** Those of one owner beyond so many, and older ones. Their deliveries go with them. */
-export function deleteOldEvents(
-  db: Db,
-  { before, most, atOnce }: { before: Date; most: number; atOnce: number },
-) {
+/** Milliseconds for which events are kept, with their deliveries. */
+const kept = 90 * 24 * 3_600_000
+
+/** Events of one user, or of the server; the oldest go first. */
+const maxPerOwner = 20_000
+
+/** Events that one run deletes at most for their age, which limits the damage of a wrong clock. */
+const atOnce = 1000
+
+export function dropOldNotices(db: Db) {
   const old = db
     .select({ id: events.id })
     .from(events)
-    .where(lt(events.createdAt, before))
+    .where(lt(events.createdAt, new Date(Date.now() - kept)))
     .orderBy(asc(events.id))
     .limit(atOnce)
   db.delete(events).where(inArray(events.id, old)).run()
@@ -156,11 +161,11 @@ export function deleteOldEvents(
     .select({ ownerId: events.ownerId })
     .from(events)
     .groupBy(events.ownerId)
-    .having(gt(count(), most))
+    .having(gt(count(), maxPerOwner))
     .all()
   for (const { ownerId } of crowded) {
     const ofOwner = ownerId === null ? isNull(events.ownerId) : eq(events.ownerId, ownerId)
-    const [last] = listNewestFrom(db, ofOwner, most)
+    const [last] = listNewestFrom(db, ofOwner, maxPerOwner)
     if (last)
       db.delete(events)
         .where(and(ofOwner, lt(events.id, last.id)))

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { recordEvent } from '../../src/audit/record.ts'
 import type { Occurrence } from '../../src/audit/record.ts'
-import { dropOldEvents } from '../../src/audit/retention.ts'
+import { dropOldEvents } from '../../src/audit/store.ts'
 import { openDatabase } from '../../src/db/index.ts'
 import { auditEvents, users } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'

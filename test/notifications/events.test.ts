@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
 import { channels, events, outbox, projects, users } from '../../src/db/schema.ts'
-import { dropOldNotices } from '../../src/notifications/retention.ts'
+import { dropOldNotices } from '../../src/notifications/store.ts'
 import { quietEnd } from '../../src/notifications/quiet.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
 
