@@ -46,14 +46,13 @@ export async function describeOutlook({
 }: Pick<Config, 'dataDir' | 'dockerHost'>) {
   const path = join(dataDir, 'davit.db')
   const db = openExisting(path)
+  using _ = db.$client
   const docker = connectDocker({ host: dockerHost })
   try {
     return await outlookOf({ db, docker, instanceId: installationIn(path)!.id })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return [`  running containers are looked for at the start. ${error.message}`]
-  } finally {
-    db.$client.close()
   }
 }
 

@@ -45,42 +45,39 @@ export const connect: Command = async (args, env) => {
   const config = parseConfig(env)
   refuseMissing(config.dataDir)
   const db = openExisting(join(config.dataDir, 'davit.db'))
-  try {
-    const secrets = openSecrets(config)
-    const docker = connectDocker({ host: config.dockerHost })
-    const engines = new Engines([docker])
-    const instanceId = openInstallation(db, secrets)
-    const deps = { config, db, docker, engines, secrets, instanceId }
-    const signal = AbortSignal.timeout(engineLimit)
+  using _ = db.$client
+  const secrets = openSecrets(config)
+  const docker = connectDocker({ host: config.dockerHost })
+  const engines = new Engines([docker])
+  const instanceId = openInstallation(db, secrets)
+  const deps = { config, db, docker, engines, secrets, instanceId }
+  const signal = AbortSignal.timeout(engineLimit)
 
-    const service = serviceNamed(deps, { name: asked.service, owner: asked.owner ?? null })
-    refuseElsewhere(deps, service)
-    await refuseUnreachable(deps, signal)
-    const definition = await definitionOf(deps, service)
-    const target = askedTarget ?? (await mainTarget(deps, service, { definition, signal }))
-    const address = await addressOfTarget(deps, service, { ...target, signal })
-    await refuseSilent(address, target.port, signal)
+  const service = serviceNamed(deps, { name: asked.service, owner: asked.owner ?? null })
+  refuseElsewhere(deps, service)
+  await refuseUnreachable(deps, signal)
+  const definition = await definitionOf(deps, service)
+  const target = askedTarget ?? (await mainTarget(deps, service, { definition, signal }))
+  const address = await addressOfTarget(deps, service, { ...target, signal })
+  await refuseSilent(address, target.port, signal)
 
-    const server = await listen(forward(deps, service, target), { port, preferred: target.port })
-    const at = `${loopback}:${(server.address() as { port: number }).port}`
-    const url = localUrl(deps, definition, { target, at })
-    const hasSecrets = detailsOf(deps, definition, { withSecrets: false }).some(
-      ({ value }) => value === null,
-    )
-    print(
-      [
-        `${service.name} (${target.component}, port ${target.port}) is at ${at} until Ctrl-C.`,
-        ...(url ? [`\n  ${url}\n`] : []),
-        ...(hasSecrets
-          ? [`Its secrets: ${originOf(config)}${servicePath(service)}, “Show secrets”`]
-          : []),
-      ].join('\n'),
-    )
-    await interrupted()
-    return 0
-  } finally {
-    db.$client.close()
-  }
+  const server = await listen(forward(deps, service, target), { port, preferred: target.port })
+  const at = `${loopback}:${(server.address() as { port: number }).port}`
+  const url = localUrl(deps, definition, { target, at })
+  const hasSecrets = detailsOf(deps, definition, { withSecrets: false }).some(
+    ({ value }) => value === null,
+  )
+  print(
+    [
+      `${service.name} (${target.component}, port ${target.port}) is at ${at} until Ctrl-C.`,
+      ...(url ? [`\n  ${url}\n`] : []),
+      ...(hasSecrets
+        ? [`Its secrets: ${originOf(config)}${servicePath(service)}, “Show secrets”`]
+        : []),
+    ].join('\n'),
+  )
+  await interrupted()
+  return 0
 }
 
 function portIn(text: string, option: string) {

@@ -17,20 +17,17 @@ export const user: Command = async ([verb, ...args], env) => {
   const { dataDir } = parseConfig(env)
   refuseMissing(dataDir)
   const db = openExisting(join(dataDir, 'davit.db'))
-  try {
-    const account = userForReset(db, email)
-    const typed = isTerminal()
-      ? await askNew('New password', 'leave empty to generate one')
-      : firstLineOf(0)
-    const password = typed || randomCode()
-    await resetPassword(db, { user: account, password, by: name })
-    print(
-      `${account.email} has a new password. Their sessions, API tokens and linked logins were removed.`,
-    )
-    if (!typed) print(`Password: ${password}`)
-    if (account.disabledAt) print('The account is disabled: an admin has to enable it again.')
-    return 0
-  } finally {
-    db.$client.close()
-  }
+  using _ = db.$client
+  const account = userForReset(db, email)
+  const typed = isTerminal()
+    ? await askNew('New password', 'leave empty to generate one')
+    : firstLineOf(0)
+  const password = typed || randomCode()
+  await resetPassword(db, { user: account, password, by: name })
+  print(
+    `${account.email} has a new password. Their sessions, API tokens and linked logins were removed.`,
+  )
+  if (!typed) print(`Password: ${password}`)
+  if (account.disabledAt) print('The account is disabled: an admin has to enable it again.')
+  return 0
 }

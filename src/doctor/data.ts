@@ -64,11 +64,8 @@ function judgeKey(place: DataConfig, database: string) {
 function judgeSchema(path: string): Finding[] {
   try {
     const db = openExisting(path)
-    try {
-      return [ok('schema', 'that of this version'), judgeNewest(newestTime(db))]
-    } finally {
-      db.$client.close()
-    }
+    using _ = db.$client
+    return [ok('schema', 'that of this version'), judgeNewest(newestTime(db))]
   } catch (error) {
     if (!(error instanceof Failure && error.code === 'database_older')) throw error
     return [ok('schema', 'of an older version: the next start upgrades it')]

@@ -13,17 +13,13 @@ import type { Finding } from './finding.ts'
 /** Checks that apps don't share a host with the panel: browsers would send them its cookies. */
 export async function checkPublishing(config: Config, docker: Docker): Promise<Finding[]> {
   const setting = judgeSetting(config)
-  const opened = openCurrent(config)
+  using opened = openCurrent(config)
   if (!opened) return [setting]
   const { db, instanceId } = opened
-  try {
-    const labels = labelFilter(instanceId)
-    const signal = AbortSignal.timeout(15_000)
-    const running = await docker.listContainers({ labels, signal }).catch(() => [])
-    return [setting, ...judgeContainers({ config, db }, running)]
-  } finally {
-    db.$client.close()
-  }
+  const labels = labelFilter(instanceId)
+  const signal = AbortSignal.timeout(15_000)
+  const running = await docker.listContainers({ labels, signal }).catch(() => [])
+  return [setting, ...judgeContainers({ config, db }, running)]
 }
 
 function judgeSetting(config: Config) {

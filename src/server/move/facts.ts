@@ -114,11 +114,8 @@ function namesIn(path: string) {
   try {
     if (installationIn(path) === null) return []
     const db = openExisting(path)
-    try {
-      return namesInUse(db)
-    } finally {
-      db.$client.close()
-    }
+    using _ = db.$client
+    return namesInUse(db)
   } catch (error) {
     if (error instanceof Failure) return [`a database that can’t be read (${error.message})`]
     throw error

@@ -22,11 +22,8 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const path = join(configOf(layout).dataDir, 'davit.db')
   const db = asDavit(() => openExisting(path))
-  try {
-    return await read(db)
-  } finally {
-    db.$client.close()
-  }
+  using _ = db.$client
+  return await read(db)
 }
 
 /** Sends a request to each app directly, without DNS and certificates. */
