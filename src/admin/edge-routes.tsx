@@ -14,7 +14,6 @@ import { show } from '../web/respond.tsx'
 import { within } from '../platform/pause.ts'
 import { settingsView } from '../web/settings-frame.tsx'
 import type { Child } from 'hono/jsx'
-import type { Certificate } from '../domains/certificate-store.ts'
 import { Fact, Trouble, DocLink } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago, In } from '../web/times.tsx'
@@ -37,13 +36,13 @@ export const edgeRoutes = (deps: EdgeDeps) =>
     return show(c, view(c, deps, (await within(engineTimeoutMs, asked)) ?? null))
   })
 
-const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: Apart | null) => {
+function stateOf({ config, db, edge, certificates }: EdgeDeps) {
   const { mode, trouble, caddy } = edge
   // failures of deleted names are kept for a while; secrets stay sealed
   const plan = planOf({ db, config, secrets: { open: () => '' } })
   const hosts = new Set(plan.hosts.map(({ name }) => name))
   const own = edge.isOn ? davitHost(config) : null
-  const state = {
+  return {
     setting: config.edge,
     mode,
     ports: config.edgePorts,
@@ -53,8 +52,15 @@ const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: A
     trouble: edge.rejected.some(({ failure }) => failure === trouble) ? null : trouble,
     leftOut: edge.rejected,
     publicAddresses: [...certificates.expected],
+    /** Hosts with a DNS or certificate problem. */
     troubled: listTroubled(db).filter(({ host }) => hosts.has(host)),
   }
+}
+
+type State = ReturnType<typeof stateOf>
+
+const view = (c: Context, deps: EdgeDeps, apart: Apart | null) => {
+  const state = stateOf(deps)
   return settingsView(c, {
     path: edgePath,
     title: 'Edge',
@@ -81,20 +87,6 @@ const leftOutJson = ({ failure, ...one }: RejectedHost) => ({
 })
 
 const edgePath = '/settings/edge'
-
-type State = {
-  setting: Config['edge']
-  mode: Mode
-  ports: Config['edgePorts']
-  domain: string | null
-  davit: string | null
-  caddy: { version: string | null; loadedAt: Date | null } | null
-  trouble: Failure | null
-  leftOut: readonly RejectedHost[]
-  publicAddresses: string[]
-  /** Hosts with a DNS or certificate problem. */
-  troubled: Certificate[]
-}
 
 const EdgePanel = ({ state, apart }: { state: State; apart: Apart | null }) => {
   const { setting, mode, ports, domain, davit, caddy, trouble, leftOut } = state

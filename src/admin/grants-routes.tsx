@@ -14,7 +14,6 @@ import { settingsView, SettingsList } from '../web/settings-frame.tsx'
 import { listGranted } from './store.ts'
 import { meaningOf } from '../services/compose/dangers.ts'
 import { EmptyState } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
 import { Button, PostForm } from '../web/form.tsx'
 
 const grantForm = z.object({ granted: flag() })
@@ -29,7 +28,7 @@ export const grantRoutes = (deps: { db: Db }) => {
     .get(grantsPath, requireAdmin, (c) => show(c, view(c)))
     .put(`${grantsPath}/:id`, requireAdmin, input(grantForm), (c) => {
       const { granted } = c.var.input
-      const found = grants().find(({ service }) => service.id === c.req.param('id'))
+      const found = grantsIn(db).find(({ service }) => service.id === c.req.param('id'))
       if (!found) throw notFound('service')
       const { id, name } = found.service
       updateService(db, id, { allowedBy: granted ? userOf(c).id : null })
@@ -41,15 +40,8 @@ export const grantRoutes = (deps: { db: Db }) => {
       return showSaved(c, { to: grantsPath, said, ...view(c) })
     })
 
-  function grants() {
-    return listGranted(db).map(({ by, ...grant }) => ({
-      ...grant,
-      by: by !== null && isAdmin(db, by.id) ? by : null,
-    }))
-  }
-
   function view(c: Context) {
-    const items = grants()
+    const items = grantsIn(db)
     return settingsView(c, {
       path: grantsPath,
       title: 'Grants',
@@ -69,14 +61,14 @@ export const grantRoutes = (deps: { db: Db }) => {
 
 const grantsPath = '/settings/grants'
 
-type Person = Pick<User, 'id' | 'email'>
+const grantsIn = (db: Db) =>
+  listGranted(db).map(({ by, ...grant }) => ({
+    ...grant,
+    /** The admin who allowed it; null once it has lapsed. */
+    by: by !== null && isAdmin(db, by.id) ? by : null,
+  }))
 
-type Grant = {
-  service: { id: string; name: string; allowed: string[]; compose: string }
-  owner: Person
-  /** The admin who allowed it; null once it has lapsed. */
-  by: Person | null
-}
+type Grant = ReturnType<typeof grantsIn>[number]
 
 const GrantList = ({ items }: { items: Grant[] }) => (
   <SettingsList

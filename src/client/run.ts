@@ -5,7 +5,7 @@ import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { note, printJsonLine, printLine } from './say.ts'
-import { hasInput, sendInput } from './send-input.ts'
+import { hasInput, openAttach, sendInput } from './send-input.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
 import type { Run } from './types.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -111,10 +111,7 @@ const stateOf = (server: Server, path: string) =>
 /** True when the run has said its end, false when the connection was lost. */
 function joined(server: Server, path: string, terminal: RawTerminal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // Bun’s WebSocket takes headers, which the standard's doesn't
-  const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}${path}/attach`, {
-    headers: server.headers,
-  } as never)
+  const socket = openAttach(server, path)
   socket.binaryType = 'arraybuffer'
   const resize = () => socket.send(JSON.stringify({ resize: terminal.size }))
   const type = (bytes: Buffer) => socket.send(new Uint8Array(bytes))

@@ -14,11 +14,13 @@ export function hasInput() {
   }
 }
 
+/** Bun’s WebSocket takes headers, which the standard's doesn't. */
+export const openAttach = ({ url, headers }: Server, path: string) =>
+  new WebSocket(`${url.replace(/^http/, 'ws')}${path}/attach`, { headers } as never)
+
 /** Passes on standard input, no faster than a run reads it, until either has ended. */
 export async function sendInput(server: Server, path: string): Promise<void> {
-  const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}${path}/attach`, {
-    headers: server.headers,
-  } as never)
+  const socket = openAttach(server, path)
   let [sent, taken, isOpen] = [0, 0, false]
   let wake = () => {}
   const until = async (isSo: () => boolean) => {

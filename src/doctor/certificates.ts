@@ -5,7 +5,7 @@ import { findCertificate } from '../domains/certificate-store.ts'
 import type { Certificate } from '../domains/certificate-store.ts'
 import { counted } from '../web/units.ts'
 import { openCurrent, planIn } from './current.ts'
-import { ok, wrong } from './finding.ts'
+import { dayOf, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Milliseconds before its end from which a certificate is in danger while Davit doesn't run. */
@@ -59,5 +59,3 @@ function troubleOf(
       : 'Start Davit, which renews it by itself.',
   }
 }
-
-const dayOf = (time: Date) => time.toISOString().slice(0, 10)

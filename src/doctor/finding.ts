@@ -8,6 +8,8 @@ export const ok = (what: string, is: string): Finding => ({ what, is, todo: null
 
 export const wrong = (what: string, is: string, todo: string): Finding => ({ what, is, todo })
 
+export const dayOf = (time: Date) => time.toISOString().slice(0, 10)
+
 /** The output of `davit doctor --json`, which other programs read. */
 export const findingJson = ({ what, is, todo }: Finding) => ({
   name: what,

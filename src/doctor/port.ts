@@ -2,6 +2,7 @@ import { originAt } from '../config.ts'
 import type { Config } from '../config.ts'
 import { isLocked } from '../db/instance-lock.ts'
 import type { Docker } from '../docker/index.ts'
+import { nearAddress } from '../platform/hosts.ts'
 import { listenersOn } from '../platform/tcp-sockets.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -16,8 +17,7 @@ export async function checkPort(config: PortConfig, docker: Docker): Promise<Fin
 }
 
 async function judgeServer({ host, port }: PortConfig) {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const url = originAt({ host: reached, port })
+  const url = originAt({ host: nearAddress(host), port })
   const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).catch(
     () => null,
   )

@@ -13,7 +13,7 @@ import type { Server } from '../servers/store.ts'
 import { bytes } from '../web/units.ts'
 import { openCurrent } from './current.ts'
 import { judgeFaults, swarmFaults } from './engine.ts'
-import { ok, runCheck, wrong } from './finding.ts'
+import { dayOf, ok, runCheck, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkMtu } from './mtu.ts'
 
@@ -211,5 +211,3 @@ function judgeAbsence({ name, lastSeenAt }: Server, { lasts }: { lasts: number }
         ),
       ]
 }
-
-const dayOf = (time: Date) => time.toISOString().slice(0, 10)

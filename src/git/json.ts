@@ -40,6 +40,7 @@ export const workspace = componentOf('Workspace', () => ({
 export const lookedAt = componentOf('LookedAt', () => ({
   defaultBranch: z.string().nullable(),
   branches: z.array(z.string()),
+  /** Null when there were too many files, or they took too long. */
   dockerfiles: z.array(z.string()).nullable(),
   composeFiles: z.array(z.string()),
   /** What is built without a Dockerfile; null with one, or when nothing was recognised. */

@@ -1,12 +1,12 @@
+import type { z } from 'zod'
 import type { Config } from '../config.ts'
-import type { Part } from '../detection/apps.ts'
 import type { survey } from '../detection/detect.ts'
-import type { Plan } from '../detection/plan.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { ShortCache } from '../platform/short-cache.ts'
 import type { Git } from './git.ts'
+import type { lookedAt } from './json.ts'
 import type { Access, Listing, Provider, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
@@ -18,17 +18,7 @@ import type { Source } from './store.ts'
 
 export type Branches = Listing<Ref> & { defaultBranch: string | null }
 
-export type Looked = {
-  defaultBranch: string | null
-  branches: string[]
-  /** Null when there were too many files, or they took too long. */
-  dockerfiles: string[] | null
-  composeFiles: string[]
-  /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
-  detected: Pick<Plan, 'kind' | 'reasons'> | null
-  /** The apps of the repository and the packages that they share. */
-  workspaces: Part[]
-}
+export type Looked = z.output<ReturnType<typeof lookedAt>>
 
 export type LookupDeps = SourceDeps & { git: Git }
 type LookupOptions = { source: Source; signal: AbortSignal }

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { ServerRole } from '../db/schema.ts'
 import { AppError, invalidField, notFound } from '../platform/errors.ts'
 import { hashToken, randomCode } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -16,12 +15,7 @@ export type CodeDeps = Omit<SwarmDeps, 'config'> & {
   config: Pick<Config, 'clusterAddress' | 'url'>
 }
 
-type Expected = {
-  name: string
-  address: string | null
-  roles: ServerRole[]
-  labels: Record<string, string>
-}
+type Expected = Pick<JoinCode, 'name' | 'address' | 'roles' | 'labels'>
 
 const sealedFor = (id: string) => `join code ${id}`
 
