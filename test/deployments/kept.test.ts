@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test'
-import { jobs, workloads } from '../../src/db/schema.ts'
+import { eq } from 'drizzle-orm'
+import { getRow } from '../../src/db/queries.ts'
+import { deployments, jobs, workloads } from '../../src/db/schema.ts'
 import { apps } from '../../src/deployments/observe.ts'
 import { neverAborted } from '../../src/platform/pause.ts'
 import { observeDifferent } from '../../src/runtime/observe.ts'
+import { removeImage } from '../../src/runtime/images/remove.ts'
 import { listDifferent } from '../../src/runtime/reconcile.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
@@ -220,4 +223,14 @@ test('nothing is kept where only the image that runs is', async () => {
   await project.deploy()
   await t.jobs.idle()
   expect(await t.docker.inspectContainer(second.containerId)).toBeNull()
+})
+
+test('the image of what is kept is needed, and no longer once that is removed', async () => {
+  const { t, project, first } = await twoVersions()
+  const image = getRow(t.db, deployments, eq(deployments.id, first.id))!.image!
+  expect(await removeImage(t.deps, [image])).toBe('needed')
+  project.repository.commit(anApp('third'))
+  await project.deploy()
+  await t.jobs.idle()
+  expect(await removeImage(t.deps, [image])).toBe('removed')
 })

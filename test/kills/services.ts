@@ -20,11 +20,11 @@ export const service: Operation = async (start) => {
   await ensureServiceImages({ say: console.error })
   const registry = await aHangingRegistry()
   const engine = await aSlowEngine()
+  const davit = await start({ DOCKER_HOST: engine.host })
   onTestFinished(async () => {
     engine.stop()
     await registry.stop()
   })
-  const davit = await start({ DOCKER_HOST: engine.host })
   let web: Service, redis: Service, password: string
   const look = ({ id }: Service) => davit.client.get<Service>(`/services/${id}`)
   const runs = async (service: Service) => {

@@ -4,6 +4,7 @@ import { countRows, getRow, listRows, listValues } from '../../db/queries.ts'
 import {
   deployments,
   givenImages,
+  instances,
   projects,
   publicImages,
   releases,
@@ -86,7 +87,7 @@ const past = ['failed', 'cancelled', 'superseded'] as const
 
 /**
  * Call it before an image is removed: from then on no rollback to it can start, and the settings kept for one
- * are dropped. Returns null when a deployment needs the image, which must stay. Otherwise returns a function
+ * are dropped. Returns null when a deployment or what is kept of one needs the image, which must stay. Otherwise returns a function
  * that reverts this, in case the removal fails.
  */
 export const forgetImage = (db: Db, image: string) =>
@@ -95,6 +96,11 @@ export const forgetImage = (db: Db, image: string) =>
     const isNeeded = and(eq(deployments.image, deployed), notInArray(deployments.status, [...past]))
     if (countRows(tx, deployments, isNeeded) > 0) return null
     const ids = listValues(tx, deployments.id, eq(deployments.image, deployed))
+    const hasContainers = and(
+      inArray(instances.releaseId, ids),
+      notInArray(instances.state, ['removed', 'once']),
+    )
+    if (countRows(tx, instances, hasContainers) > 0) return null
     const kept = listRows(
       tx,
       releases,
