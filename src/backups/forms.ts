@@ -15,7 +15,7 @@ const hold = choiceField(
     none: 'let them run',
   },
   {
-    hint: 'Paused containers keep their requests waiting. Databases are dumped by their own tools meanwhile, and never held.',
+    hint: 'Paused containers keep their requests waiting. Databases are dumped by their own tools meanwhile, and never held; where containers run, SQLite copies its own.',
     initial: 'pause',
   },
 ).nullish()

@@ -16,8 +16,12 @@ import { mountOf } from './restic/volumes.ts'
 import { tagsOf } from './retention.ts'
 import { firstServer } from '../platform/root.ts'
 import { ensureCarrier, sendVolumes } from '../runtime/volume-streams.ts'
-import type { Archive } from '../runtime/volume-streams.ts'
+import type { Archive, Streamed } from '../runtime/volume-streams.ts'
 import type { Workload } from '../runtime/workload.ts'
+import { besides } from './sqlite.ts'
+import { sqliteCopies } from './sqlite-copies.ts'
+import type { SqliteCopies } from './sqlite-copies.ts'
+import { getPlan } from './store.ts'
 import type { Backup } from './store.ts'
 import { workloadOf } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -119,13 +123,21 @@ async function storeVolumes(
   const { signal } = work
   const mounts = volumes.map((volume) => ({ volume, path: `/${shortName(workload, volume)}` }))
   const names = mounts.map(({ path }) => path.slice(1))
-  const from = await volumesFrom(deps, doing, { workload, mounts })
+  const { serverId } = whereDataIs(deps, workload).docker
+  const mounted = mounts.map(({ volume: name, path }) => ({ name, path: mountOf(path) }))
+  const streamed = { serverId, ownerId: workload.ownerId, volumes: mounted, signal }
+  const isHere = serverId === firstServer
+  if (!isHere) await ensureCarrier(deps, streamed, (line) => log.write(line))
   const store = async () => {
+    const accepted = getPlan(deps.db, backup.subjectId)?.acceptDamaged ?? []
+    const copies =
+      backup.hold === 'none' ? await sqliteCopies(deps, { ...streamed, accepted, log }) : null
+    const how = isHere ? { copies } : { from: volumesFrom(deps, streamed, copies) }
     log.write(`Storing ${counted(names.length, 'volume')}: ${names.join(', ')}.`)
     const tags = tagsOf(backup)
     const progress = progressOf(deps, doing, 'volumes')
     const { id, bytes, addedBytes } = await restic.storeVolumes({
-      ...{ volumes: mounts, from, tags, progress, signal },
+      ...{ volumes: mounts, tags, progress, signal, ...how },
     })
     log.write(`Stored ${inBytes(bytes)} of volumes.`)
     return { file: 'volumes', snapshot: id, bytes, checksum: null, volumes: names, addedBytes }
@@ -133,25 +145,16 @@ async function storeVolumes(
   return whileHeld(deps, { backup, workload, volumes, log, work }, store)
 }
 
-type Mounts = { volume: string; path: string }[]
-
 /**
- * What another server sends of them; undefined for Davit’s own. Its restic, with the keys and the targets, stores a
- * copy of their files here: so they are stored as those of any server are, and only what changed is sent to the target.
+ * What another server sends of them. Davit’s own restic, with the keys and the targets, stores a copy of their files
+ * here: so they are stored as those of any server are, and only what changed is sent to the target.
  */
-async function volumesFrom(
-  deps: BackupDeps,
-  { log, work }: Doing,
-  { workload, mounts }: { workload: Workload; mounts: Mounts },
-): Promise<Archive | undefined> {
-  const { serverId } = whereDataIs(deps, workload).docker
-  if (serverId === firstServer) return undefined
-  const { ownerId } = workload
-  const volumes = mounts.map(({ volume: name, path }) => ({ name, path: mountOf(path) }))
-  const say = (line: string) => log.write(line)
-  await ensureCarrier(deps, { serverId, ownerId, signal: work.signal }, say)
-  return (to, signal) => sendVolumes(deps, { serverId, ownerId, volumes, signal }, to)
-}
+const volumesFrom =
+  (deps: BackupDeps, streamed: Streamed, copies: SqliteCopies | null): Archive =>
+  async (to, signal) => {
+    await copies?.send(to, signal)
+    await sendVolumes(deps, { ...streamed, without: besides(copies?.files ?? []), signal }, to)
+  }
 
 /** As in its settings or its file. */
 export const shortName = ({ id }: Workload, volume: string) =>

@@ -14,7 +14,7 @@ export async function checkRoom(
     more = 0,
   }: {
     whose: 'Davit' | 'Docker'
-    what: 'a build' | 'another image' | 'a test restore'
+    what: 'a build' | 'another image' | 'a test restore' | 'copies of SQLite databases'
     /** Bytes that it will certainly use. */
     more?: number
   },

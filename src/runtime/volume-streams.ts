@@ -18,7 +18,7 @@ export type CarrierDeps = RuntimeDeps & { config: Config }
 
 type Carrying = { serverId: string; ownerId: string; signal: AbortSignal }
 
-type Streamed = Carrying & { volumes: MountedVolume[] }
+export type Streamed = Carrying & { volumes: MountedVolume[] }
 
 /** Passes an archive on, without ending the stream that it writes to. */
 export type Archive = (to: Writable, signal: AbortSignal) => Promise<void>
@@ -28,7 +28,10 @@ export const fillingCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID']
 
 /** Both ends have the same tar: two of different makers don’t read each other’s long names. */
 export const packScript = `cd / && tar --numeric-owner -cf - "$@"`
-export const unpackScript = `cd / && tar --numeric-owner -xpf -`
+export const unpackIn = (folder: string) => `cd ${folder} && tar --numeric-owner -xpf -`
+
+/** A path as a pattern that only it matches. */
+export const literal = (path: string) => path.replace(/[\\*?[]/g, '\\$&')
 
 const sendScript = `${packScript} || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
 /** A line for each file with its content's sum, and one that begins with a hyphen for all that there is. */
@@ -36,32 +39,64 @@ const listScript = `cd ${volumesFolder} && {
 find . -type f -exec sha256sum {} + &&
 find . -type f -exec stat -c '- %N %f %u %g %s %Y' {} + &&
 find . ! -type f ! -type s -exec stat -c '- %N %f %u %g' {} +; } || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
-const receiveScript = `find ${volumesFolder} -mindepth 2 -delete && ${unpackScript}`
+const receiveScript = `find ${volumesFolder} -mindepth 2 -delete && ${unpackIn('/')}`
 
 /** Sees to it that a server has the image whose tar packs and unpacks there: restic’s. */
-export async function ensureCarrier(
+export const ensureCarrier = (deps: CarrierDeps, carrying: Carrying, log: (text: string) => void) =>
+  bringImage(deps, { ...carrying, image: deps.config.resticImage }, log)
+
+/** Sees to it that a server has an image. Returns its name there. */
+export async function bringImage(
   deps: CarrierDeps,
-  { serverId, ownerId, signal }: Carrying,
+  { image, serverId, ownerId, signal }: Carrying & { image: string },
   log: (text: string) => void,
-) {
-  const image = deps.config.resticImage
+): Promise<string> {
   const onPull = () => log(`Pulling the image ${image}`)
   const { name } = await pullImage(deps, { ownerId, image, signal, onPull })
-  if (serverId === firstServer) return
-  await deliverImage(deps, { image: name, serverId, workload: { ownerId }, log, signal })
+  if (serverId !== firstServer)
+    await deliverImage(deps, { image: name, serverId, workload: { ownerId }, log, signal })
+  return name
 }
 
-/** Writes what volumes have as a tar archive. They are only read. */
-export async function sendVolumes(deps: CarrierDeps, streamed: Streamed, to: Writable) {
+/** Writes what volumes have, without some paths, as a tar archive. They are only read. */
+export async function sendVolumes(
+  deps: CarrierDeps,
+  { without = [], ...streamed }: Streamed & { without?: string[] },
+  to: Writable,
+) {
   const { volumes, signal } = streamed
   await run(deps, streamed, {
     script: sendScript,
-    paths: volumes.map(({ path }) => path.slice(1)),
+    // as a pattern of tar also matches the end of a path, each begins with a dot
+    paths: [
+      ...without.map((path) => `--exclude=.${literal(path)}`),
+      ...volumes.map(({ path }) => `.${path}`),
+    ],
     volumes: volumes.map((volume) => ({ ...volume, readOnly: true })),
     capabilities: ['DAC_READ_SEARCH'],
     isMarked: true,
     stdout: (from) => pipeline(from, to, { signal, end: false }),
   })
+}
+
+/** What shell lines print in the folder of volumes that may change meanwhile, up to so many characters. */
+export async function listInVolumes(
+  deps: CarrierDeps,
+  streamed: Streamed,
+  { script, longest }: { script: string; longest: number },
+): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  await run(deps, streamed, {
+    script: `cd ${volumesFolder} || exit; { ${script}; } 2>/dev/null; printf %s "$DAVIT_END"; read -r _; exit 0`,
+    ...{ paths: [], capabilities: ['DAC_READ_SEARCH'], isMarked: true },
+    volumes: streamed.volumes.map((volume) => ({ ...volume, readOnly: true })),
+    async stdout(from) {
+      for await (const chunk of from)
+        if (text.length < longest) text += decoder.decode(chunk, { stream: true })
+    },
+  })
+  return text
 }
 
 /** Makes volumes as the archive has them: what they had is removed first. */

@@ -1,11 +1,12 @@
 import { LineSplitter } from '../../docker/lines.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
+import { firstServer } from '../../platform/root.ts'
 import { runForBackup } from '../../runtime/backup-containers.ts'
-import { pullImage } from '../../runtime/images/pull-image.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
 import { passOn } from '../recipes/tool.ts'
+import { isNamed, sqliteImage } from '../sqlite.ts'
 
 type Proving = {
   ownerId: string
@@ -75,7 +76,9 @@ export async function proveSqlite(
   const chunks = from[Symbol.asyncIterator]()
   const first: IteratorResult<Uint8Array> = await chunks.next()
   if (first.done) return null
-  const image = await sqliteImage(deps, { ownerId, log, signal })
+  const otherwise = 'SQLite databases aren’t opened, only compared'
+  const of = { serverId: firstServer, ownerId, signal }
+  const image = await sqliteImage(deps, { ...of, otherwise, log })
   if (image === null) {
     for (;;) if ((await chunks.next()).done) return null // the restore waits for who reads it
   }
@@ -89,7 +92,7 @@ export async function proveSqlite(
   const take = (line: string) => {
     const opened = JSON.parse(line) as Opened
     sum += opened.rows
-    const isAccepted = accepted.some((path) => isIn(opened.file, path))
+    const isAccepted = isNamed(opened.file, accepted)
     if (opened.wrong !== null && !isAccepted) damaged ??= opened
     const more = opened.wrong !== null && isAccepted ? ' The plan accepts that.' : ''
     if (++count <= maxLines) log.write(resultOf(opened) + more)
@@ -111,27 +114,11 @@ export async function proveSqlite(
   return sum
 }
 
-const isIn = (file: string, path: string) =>
-  file === path || file.startsWith(path.endsWith('/') ? path : `${path}/`)
-
 function resultOf({ file, tables, rows, wrong }: Opened) {
   if (wrong !== null) return `${file} can’t be used: ${wrong}`
   if (tables !== null)
     return `Opened ${file}: ${counted(tables, 'table')}, ${counted(rows, 'row')}.`
   return `Opened ${file}, of which not all can be read without its app, or within an hour.`
-}
-
-/** Null when it can’t be pulled: the rest of a proof stands without it. */
-async function sqliteImage(deps: BackupDeps, { ownerId, log, signal }: Omit<Proving, 'accepted'>) {
-  const { sqliteImage: image } = deps.config
-  try {
-    const onPull = () => log.write(`Pulling the image ${image}`)
-    return (await pullImage(deps, { ownerId, image, signal, onPull })).name
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    log.write(`SQLite databases aren’t opened, only compared: ${error.message}`)
-    return null
-  }
 }
 
 const notSound = ({ file, wrong }: Opened) =>

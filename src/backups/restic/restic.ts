@@ -10,7 +10,7 @@ import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, optionsOf, runRestic } from './run.ts'
 import type { Opened, ResticDeps } from './run.ts'
-import { adoptScript, backup, openingScript, trialScript } from './scripts.ts'
+import { adoptScript, backup, copiesFolder, openingScript, trialScript } from './scripts.ts'
 import { currentIds, findSnapshot, readSnapshots, snapshotsIn, summaryOf } from './snapshots.ts'
 import type {
   Abortable,
@@ -166,7 +166,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     const together = opened.kept && paths.every((path) => path.startsWith(`${gatheringFolder}/`))
     const args = together
       ? ['restore', current, '--target', `${gatheringFolder}/part`]
-      : ['dump', current, `/${name}`]
+      : ['dump', current, paths.includes(copiesFolder) ? '/' : `/${name}`]
     await runRestic(opened, {
       ...{ args, stdout: to, signal },
       ...(together && { script: readingRun, env: { DAVIT_SNAPSHOT: current, DAVIT_FILE: name } }),

@@ -1,4 +1,5 @@
-import { packScript, unpackScript, volumesFolder } from '../../runtime/volume-streams.ts'
+import { packScript, unpackIn, volumesFolder } from '../../runtime/volume-streams.ts'
+import { eachSqlite } from '../sqlite.ts'
 import { printHostKey } from './repository.ts'
 
 /** The end of its input counts only after a mark of its own: if Davit is killed, what it wrote so far isn't all. */
@@ -20,10 +21,19 @@ export const backup = (tags: string[]) => [
   ...tags.flatMap((tag) => ['--tag', tag]),
 ]
 
+/** Where the copies of files are that are stored in place of what volumes have, each below it at its path. */
+export const copiesFolder = '/copies'
+
+/** Puts restored copies where they belong. Fails where a link would lead elsewhere. */
+const placeCopies = `( cd ${copiesFolder} && find . -type f -exec sh -c 'for file; do
+folder=\${file#.}; folder=\${folder%/*}
+mkdir -p "$folder" && [ "$(readlink -f "$folder")" = "$folder" ] && cp -p "$file" "\${file#.}" || exit
+done' sh {} + )`
+
 /** Holes stay holes where restic can: it has the option since 0.15. */
 export const refillScript = `find ${volumesFolder} -mindepth 2 -delete || exit
 case "$(restic restore --help)" in *--sparse*) set -- "$@" --sparse ;; esac
-restic "$@" 2>&1`
+restic "$@" 2>&1 && ${placeCopies}`
 
 /**
  * restic reads what is there, and writes what differs: it can since 0.17. It fills a file with holes that has two
@@ -31,30 +41,32 @@ restic "$@" 2>&1`
  */
 export const updateScript = `case "$(restic restore --help)" in *--delete*)
 find ${volumesFolder} -mindepth 2 ! -type d '(' ! -type f -o -links +1 ')' -delete || exit
-restic "$@" --sparse --delete 2>&1
+restic "$@" --sparse --delete 2>&1 && ${placeCopies}
 exit ;;
 esac
 ${refillScript}`
 
 /** Stores volumes that arrive as an archive. */
-export const arrivingScript = `${unpackScript} && { ${untilComplete}; } && restic "$@" 2>&1`
+export const arrivingScript = storingFrom('/')
+
+/** Stores volumes, and copies that arrive as an archive. */
+export const copyingScript = storingFrom(copiesFolder)
+
+function storingFrom(folder: string) {
+  return `${unpackIn(folder)} && { ${untilComplete}; } && restic "$@" 2>&1`
+}
 
 /** Passes restored volumes on as an archive. */
-export const leavingScript = marked(`restic "$@" >&2 && set -- volumes/* && { ${packScript}; }`)
+export const leavingScript = marked(
+  `restic "$@" >&2 && ${placeCopies} && set -- volumes/* && { ${packScript}; }`,
+)
 
-/**
- * Its volumes are at `_` and their names. What a link leads to isn’t of the volume. A name with a line break would be
- * taken for two lines.
- */
+/** Its volumes are at `_` and their names, as are copies. What a link leads to isn’t of the volume. */
 export const measureScript = marked(`restic "$@" >&2 && cd ${volumesFolder} &&
 printf 'davit-bytes %s\\n' "$(find . -type f -exec cat {} + | wc -c)" >&2 && find . -type l -delete &&
-find . -type f \\( -name '*.db' -o -name '*.db3' -o -name '*.sqlite' -o -name '*.sqlite3' \\) ! -path '*
-*' -exec sh -c 'for file; do
-[ "$(head -c 15 "$file")" = "SQLite format 3" ] || continue
-set -- "$file" "$file-wal" "$file-journal"
+${eachSqlite(`set -- "$file" "$file-wal" "$file-journal"
 for one; do [ -f "$one" ] || : >"$one"; done
-printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#.${volumesFolder}/_}" && cat "$@" || exit
-done' sh {} +`)
+printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#*${volumesFolder}/_}" && cat "$@" || exit`)}`)
 
 /** restic 0.14 has another name for it. */
 export const adoptScript = `exec 2>&1

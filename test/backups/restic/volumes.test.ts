@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { ensureRestic, resticVersions } from '../../support/images/restic.ts'
 import { scene, signal } from './scene.ts'
 
@@ -68,5 +71,39 @@ test.each(resticVersions)(
     expect(await inVolume(third, 'cat file')).toBe('other\n')
     const again = await restic.storeVolumes({ volumes, tags: ['backup=2'], signal })
     expect(again.addedBytes).toBeLessThan(20_000)
+  },
+)
+
+test.each(resticVersions)(
+  'copies are stored in place of files and what lies beside them, whatever their names (%s)',
+  async (version) => {
+    const config = { ...s.config, resticImage: await ensureRestic(version) }
+    const restic = s.open({ path: s.folder() }, { config })
+    await restic.prepare({ signal })
+    const one = await volume()
+    const odd = String.raw`[a] *\?, $HOME "{b}" c.db`
+    const fill = `mkdir sub; cd sub; for end in '' -wal -shm -journal .old; do echo torn >'${odd}'$end; done
+      echo other >'a, c.db'; chown 999:998 .; chmod 770 .`
+    await inVolume(one, fill)
+    const root = s.folder()
+    const file = `/volumes/_data/sub/${odd}`
+    mkdirSync(join(root, dirname(file)), { recursive: true })
+    writeFileSync(join(root, file), 'whole\n')
+    const tar = 'tar -c --no-unquote --owner=999 --group=998 --mode=640 -C'.split(' ')
+    const { stdout } = Bun.spawnSync([...tar, root, `.${file}`])
+    const volumes = [{ volume: one, path: '/data' }]
+    const stored = await restic.storeVolumes({
+      ...{ volumes, tags: ['backup=1'], signal },
+      copies: { files: [file], send: (to) => pipeline([stdout], to, { end: false }) },
+    })
+    await restic.readVolumes({ snapshot: stored.id, volumes, signal })
+    const look = `cd sub; stat -c '%a %u:%g %n' . *; cat *`
+    expect((await inVolume(one, look)).trim().split('\n')).toEqual([
+      '770 999:998 .',
+      `640 999:998 ${odd}`,
+      `644 0:0 ${odd}.old`,
+      '644 0:0 a, c.db',
+      ...['whole', 'torn', 'other'],
+    ])
   },
 )
