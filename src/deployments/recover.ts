@@ -13,7 +13,7 @@ import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus } from './store.ts'
 import type { Uploads } from './uploads.ts'
-import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
+import { appliesSettings, publishSuperseded, supersedeOlder } from './waiting-store.ts'
 import type { Watches } from './watch/watches.ts'
 
 export type RecoverDeps = RemovalDeps & { logs: Logs; uploads: Uploads }
@@ -58,9 +58,11 @@ export async function recover(
 /**
  * Older deployments that were requeued may wait beside newer ones. What waits for more than its turn was replaced when
  * a newer one was asked for, or stays: what ran before a restore, and is deployed again, replaces no newer version.
+ * Settings are applied only where nothing else was queued, so an older commit beside them has waited for its checks.
  */
 function supersede(deps: RecoverDeps) {
-  for (const waiting of listInStatus(deps.db, ['pending']))
+  const newer = listInStatus(deps.db, ['pending']).filter((one) => !appliesSettings(one))
+  for (const waiting of newer)
     publishSuperseded(deps, supersedeOlder(deps.db, waiting, ['pending']))
 }
 

@@ -209,11 +209,14 @@ export const supersedeOlder = (
     return { deployment, superseded }
   })
 
-const replacedBy = ({ status, imageOf, trigger }: Deployment): Deployment['status'][] => {
-  if (status === 'waiting') return ['waiting']
-  const appliesSettings = imageOf !== null && (trigger === 'manual' || trigger === 'api')
-  return appliesSettings ? ['pending'] : [...queuedStatuses]
+const replacedBy = (deployment: Deployment): Deployment['status'][] => {
+  if (deployment.status === 'waiting') return ['waiting']
+  return appliesSettings(deployment) ? ['pending'] : [...queuedStatuses]
 }
+
+/** With the image that is live, so another commit that is queued is still to come. */
+export const appliesSettings = ({ imageOf, trigger }: Deployment) =>
+  imageOf !== null && (trigger === 'manual' || trigger === 'api')
 
 /**
  * Publishes superseded deployments, and deletes old ones, as a burst of pushes can leave many. Call it after

@@ -5,6 +5,7 @@ import { queueStatus } from '../../src/deployments/status-store.ts'
 import { recover } from '../../src/deployments/recover.ts'
 import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
+import { startWaiting } from '../../src/deployments/waiting-store.ts'
 import type { Job } from '../../src/jobs/store.ts'
 import { Outbox } from '../../src/notifications/outbox.ts'
 import { Scheduler } from '../../src/platform/scheduler.ts'
@@ -39,7 +40,8 @@ async function aProject(t: TestApp, ada: TestClient, origin: Record<string, stri
       commitHash: 'a'.repeat(40),
       ...values,
     })
-    if (!isEnded(deployment.status)) leftJob(t, deployment, { attempt, cancelRequested })
+    const hasJob = !isEnded(deployment.status) && deployment.status !== 'waiting'
+    if (hasJob) leftJob(t, deployment, { attempt, cancelRequested })
     return deployment
   }
   const environment = async (name: string) =>
@@ -92,6 +94,18 @@ test('an older deployment gives way to a newer one before any begins again', asy
   await startAgain(t, stopped.signal)
   expect(await look(older)).toMatchObject({ status: 'superseded' })
   expect(await look(newer)).toMatchObject({ status: 'pending' })
+})
+
+test('a commit that waited while settings were applied is still deployed after a restart', async () => {
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
+  const { left, look } = await aProject(t, ada, { repositoryUrl: 'file:///srv/x.git' })
+  const live = left({ status: 'running', image: 'davit/x:y' })
+  const commit = left({ status: 'waiting', trigger: 'webhook' })
+  const applied = left({ status: 'deploying', imageOf: live.id, image: live.image })
+  startWaiting(t.db, { deployment: commit, ownerId: ada.user.id })
+  await startAgain(t)
+  expect(await look(commit)).toMatchObject({ status: 'pending' })
+  expect(await look(applied)).toMatchObject({ status: 'pending' })
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {
