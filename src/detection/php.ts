@@ -138,7 +138,9 @@ export const php: Rule = {
           : null,
       ),
       ignore: [
-        ...['vendor', 'storage/logs/*', 'var/cache/*', 'var/log/*', '.php-version'],
+        ...['storage/logs/*', 'var/cache/*', 'var/log/*', '.php-version'],
+        // Without Composer it is the repository's own.
+        ...(hasComposer ? ['vendor'] : []),
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
         ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
       ],

@@ -131,6 +131,12 @@ describe('a written Dockerfile', () => {
   })
 
   test.each<[string, Texts]>([
+    ['vendor', { 'index.php': '', 'vendor/jquery.js': '' }],
+  ])('leaves out no %s that no step of it makes', (folder, texts) => {
+    expect(plan(texts).dockerignore.split('\n')).not.toContain(folder)
+  })
+
+  test.each<[string, Texts]>([
     ['ruby:3.4.2-slim', { Gemfile: `ruby '3.4.2'`, 'config.ru': '' }],
     ['denoland/deno:2.5.6', { 'deno.json': '{}', 'main.ts': '', '.dvmrc': '2.5' }],
     ['denoland/deno:2.3.1', { 'deno.json': '{}', 'main.ts': '', '.dvmrc': 'v2.3.1' }],
