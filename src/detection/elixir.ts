@@ -68,7 +68,7 @@ export const elixir: Rule = {
           ...started(start, 4000),
         ],
       ),
-      ignore: ['_build', 'deps', 'priv/static/assets'],
+      ignore: ['_build', 'deps'],
       settings: { version: version.version, build, start },
       links: linksOfPackages(has, 'mix.exs'),
       releaseCommand:

@@ -132,6 +132,7 @@ describe('a written Dockerfile', () => {
 
   test.each<[string, Texts]>([
     ['vendor', { 'index.php': '', 'vendor/jquery.js': '' }],
+    ['priv/static/assets', { 'mix.exs': 'app: :shop, {:phoenix, "1"}' }],
   ])('leaves out no %s that no step of it makes', (folder, texts) => {
     expect(plan(texts).dockerignore.split('\n')).not.toContain(folder)
   })
