@@ -28,7 +28,8 @@ export const ruby: Rule = {
       { range: requiredIn(files.text('Gemfile')), from: 'Gemfile' },
     ])
     const isRails = has('rails')
-    const isJekyll = has('jekyll') && !isRails
+    // GitHub's gem brings Jekyll along.
+    const isJekyll = (has('jekyll') || has('github-pages')) && !isRails
     if (isJekyll) return null
     const start = settings.start ?? webOfProcfile(files) ?? startOf({ files, has })
     const usesAssets = isRails && (has('sprockets-rails') || has('propshaft') || has('vite_rails'))

@@ -27,9 +27,8 @@ const sites: Site[] = [
   {
     name: 'Jekyll',
     looksFor: ['_config.yml'],
-    isFound: (files) =>
-      files.has('_config.yml') &&
-      (/\bjekyll\b/.test(files.text('Gemfile')) || !files.has('Gemfile')),
+    // With a Gemfile of anything else, it is an app of Ruby by now.
+    isFound: (files) => files.has('_config.yml'),
     directory: '_site',
     prepare({ files, settings }) {
       const version = chooseVersion('Ruby', settings, [

@@ -185,6 +185,23 @@ export const kinds: Kind[] = [
   ],
   ['Hugo', { 'hugo.toml': '', 'content/a.md': '' }, caddy.base, caddy.command],
   ['Jekyll', { '_config.yml': '', Gemfile: `gem 'jekyll'` }, caddy.base, caddy.command],
+  [
+    'Jekyll',
+    {
+      '_config.yml': '',
+      'index.html': '',
+      Gemfile: `gem "github-pages", group: :jekyll_plugins`,
+      'Gemfile.lock': '    github-pages (232)\n    jekyll (3.10.0)\n',
+    },
+    caddy.base,
+    caddy.command,
+  ],
+  [
+    'Jekyll',
+    { '_config.yml': '', Gemfile: `gem "github-pages", group: :jekyll_plugins` },
+    caddy.base,
+    caddy.command,
+  ],
   ['mdBook', { 'book.toml': '', 'src/SUMMARY.md': '' }, caddy.base, caddy.command],
   ['Static files', { 'public/index.html': '' }, caddy.base, caddy.command],
 ]
