@@ -116,25 +116,36 @@ function packageOf(manifest: JsonObject) {
   throw lacking('Cargo.toml has no name of a package.', 'Set the name of the package.')
 }
 
+const inBin = /^src\/bin\/([^/]+?)(?:\.rs|\/main\.rs)$/
+
 function programOf(files: Files, manifest: JsonObject): string {
-  const listed = Array.isArray(manifest['bin']) ? manifest['bin'] : []
-  const names = listed.flatMap((entry) => stringOf(objectOf(entry)['name']) ?? [])
-  const own = stringOf(objectOf(manifest['package'])['name'])
-  const isMain = files.has('src/main.rs')
-  const all = [...new Set([...(isMain && own !== null ? [own] : []), ...names])]
-  const wanted = stringOf(objectOf(manifest['package'])['default-run'])
-  const chosen =
-    wanted ?? (all.length === 1 ? all[0] : own !== null && all.includes(own) ? own : undefined)
+  const { bin, package: pkg } = manifest
+  const entries = (Array.isArray(bin) ? bin : []).map(objectOf)
+  const listed = entries.flatMap(({ name }) => stringOf(name) ?? [])
+  const taken = entries.map(({ path }) => stringOf(path)?.replace(/^\.\//, ''))
+  const own = stringOf(objectOf(pkg)['name'])
+  // An entry may give another name to a file that Cargo would find by itself.
+  const found = files.paths.flatMap((path) => {
+    const name = path === 'src/main.rs' ? own : inBin.exec(path)?.[1]
+    return name && !taken.includes(path) ? [name] : []
+  })
+  const all = [...new Set([...listed, ...(objectOf(pkg)['autobins'] === false ? [] : found)])]
+  const wanted = stringOf(objectOf(pkg)['default-run'])
+  const usual = own !== null && all.includes(own) ? own : listed.length === 1 ? listed[0] : null
+  const chosen = wanted ?? usual ?? (all.length === 1 ? all[0] : undefined)
   if (chosen !== undefined && /^\w[\w-]*$/.test(chosen)) return chosen
   if (manifest['workspace'] !== undefined)
     throw lacking(
       'This is a Cargo workspace.',
       'Set the build command, such as “cargo build --release --bin server && mkdir -p /out && cp target/release/server /out/app”.',
     )
+  if (all.length === 0)
+    throw lacking(
+      'Cargo.toml names no program: there is no src/main.rs, no src/bin and no [[bin]].',
+      'Set the context directory to the package of the program.',
+    )
   throw lacking(
-    all.length === 0
-      ? 'Cargo.toml names no program: there is no src/main.rs and no [[bin]].'
-      : `Cargo.toml names several programs: ${all.slice(0, 8).join(', ')}.`,
+    `Cargo.toml names several programs: ${all.slice(0, 8).join(', ')}.`,
     'Set default-run in Cargo.toml.',
   )
 }

@@ -86,3 +86,19 @@ test.each<[string, string, Texts]>([
 ])('a written Dockerfile has %s: %s', (_, part, texts) => {
   expect(plan(texts).dockerfile).toContain(part)
 })
+
+test.each<[string, string, string[]]>([
+  ['server', '[[bin]]\nname = "server"\npath = "src/main.rs"', ['src/main.rs', 'src/bin/seed.rs']],
+  ['server', '[[bin]]\nname = "server"\npath = "src/a.rs"', ['src/a.rs', 'src/bin/seed.rs']],
+  ['server', '', ['src/lib.rs', 'src/bin/server.rs']],
+  ['server', '', ['src/lib.rs', 'src/bin/server/main.rs', 'src/bin/server/more.rs']],
+  ['my-api', '', ['src/main.rs', 'src/bin/seed.rs']],
+  ['server', 'autobins = false\n[[bin]]\nname = "server"\npath = "src/a.rs"', ['src/main.rs']],
+])(
+  'of Rust the program %s is built where Cargo.toml has %j and there are %j',
+  (name, text, paths) => {
+    const texts: Texts = { 'Cargo.toml': `[package]\nname = "my-api"\n${text}` }
+    for (const path of paths) texts[path] = ''
+    expect(plan(texts).dockerfile).toContain(` --bin ${name} `)
+  },
+)
