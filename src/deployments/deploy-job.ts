@@ -65,7 +65,9 @@ export const deployKind =
       async after(end, signal) {
         await deps.uploads.sweep()
         await settleMove(deps, { id: environment.id, kind: 'app' }, { signal })
-        if (end.status === 'done') await removeOldImages(deps, job)
+        // how many are kept may be another number than when it began
+        const ended = getJob(deps.db, id)
+        if (end.status === 'done' && ended) await removeOldImages(deps, ended)
       },
       requeue: (why) => requeue(deps, id, why),
     }

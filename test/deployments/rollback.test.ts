@@ -52,6 +52,22 @@ test('images beyond those kept go, and what had them can’t be gone back to', a
   expect(json.detail).toContain('no image to roll back to')
 })
 
+test('images that are to be kept since a build began stay', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, anApp('first'), { port: 0 })
+  const keep = (keepImages: number) => ada.put(`/projects/${project.id}/settings`, { keepImages })
+  const first = await project.deploy()
+  await keep(1)
+  project.repository.commit(anApp('second'))
+  t.faults.buildImage = async function* (options) {
+    await keep(2)
+    yield* t.docker.buildImage(options)
+  }
+  await project.deploy()
+  await t.jobs.idle()
+  expect((await rollBack(ada, first)).status).toBe(201)
+})
+
 test('a rollback that fails leaves its image, and what runs; one without its image says so', async () => {
   const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
