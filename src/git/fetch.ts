@@ -62,15 +62,15 @@ async function withSource<T>(
   work: (source: Source) => Promise<T>,
 ): Promise<T> {
   const remote = await connectRemote(tools, options)
-  const { signal, log } = options
+  const { history = false, signal, log } = options
   try {
     return await withMirror(
       tools,
-      { origin: { href: remote.url.href, keyId: remote.keys.id }, signal, log },
+      { origin: { href: remote.url.href, keyId: remote.keys.id, history }, signal, log },
       async (mirror) => {
         const source = { ...options, tools, remote, mirror }
         const result = await work(source)
-        if (options.history) await fetchRef(source, { from: allTags, to: `${tagRefs}*` })
+        if (history) await fetchRef(source, { from: allTags, to: `${tagRefs}*` })
         return result
       },
     )

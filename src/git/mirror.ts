@@ -10,14 +10,15 @@ import { isTooLarge } from './size-watch.ts'
 import { neverAborted } from '../platform/pause.ts'
 
 /** A mirror caches one remote for one set of keys, in a bare repository. */
-export type Origin = { href: string; keyId: string }
+export type Origin = { href: string; keyId: string; history: boolean }
 
 /**
  * Nothing is ever checked out in it. Each key has its own mirror: someone with the address and a commit's
- * hash, but not the key, must not get the commit.
+ * hash, but not the key, must not get the commit. The one with history is apart, as fetching one commit cuts off
+ * those before it, also for a build that is about to read them.
  */
-const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
-  join(tools.mirrors, `${nameOf(href)}${keyId && `-${keyId}`}.git`)
+const mirrorPath = (tools: GitTools, { href, keyId, history }: Origin) =>
+  join(tools.mirrors, `${nameOf(href)}${keyId && `-${keyId}`}${history ? '-history' : ''}.git`)
 
 const nameOf = (href: string) => new Bun.CryptoHasher('sha256').update(href).digest('hex')
 
@@ -53,22 +54,24 @@ export async function pathsOf(
 ): Promise<string | null> {
   const remote = readStored(url)
   if (remote === null) return null
-  const mirror = mirrorPath(tools, { href: remote.href, keyId: keysFor(remote, tools.keys).id })
-  if (!(await isSound(mirror))) return null
-  const options = ['-r', '-z', '--full-tree', '--name-only']
-  return runGit(tools.setup, {
-    command: 'ls-tree',
-    options,
-    values: [commit],
-    mirror,
-    signal,
-  }).then(
-    (listing) => listing.toString(),
-    (error) => {
-      if (error instanceof GitError) return null // the mirror was removed meanwhile
+  const keyId = keysFor(remote, tools.keys).id
+  for (const history of [false, true]) {
+    const mirror = mirrorPath(tools, { href: remote.href, keyId, history })
+    if (!(await isSound(mirror))) continue
+    const options = ['-r', '-z', '--full-tree', '--name-only']
+    const listing = await runGit(tools.setup, {
+      command: 'ls-tree',
+      options,
+      values: [commit],
+      mirror,
+      signal,
+    }).catch((error) => {
+      if (error instanceof GitError) return null // it lacks the commit, or was removed meanwhile
       throw error
-    },
-  )
+    })
+    if (listing !== null) return listing.toString()
+  }
+  return null
 }
 
 /** Makes the next fetches start from scratch, since one of these mirrors has an unreadable object. */

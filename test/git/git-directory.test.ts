@@ -8,8 +8,12 @@ import { aRepository, dataDir, davit, dir, Dockerfile, lines, log, signal } from
 let turn = 0
 
 /** The context of a build that gets `.git`, unpacked. */
-async function unpacked(url: string, { branch = 'main' as string | null, contextDir = '.' } = {}) {
+async function unpacked(
+  url: string,
+  { branch = 'main' as string | null, contextDir = '.', meanwhile = async () => {} } = {},
+) {
   const snapshot = await davit.fetch({ url, branch, commit: null, history: true, signal, log })
+  await meanwhile()
   const context = await davit.context(snapshot, { contextDir, ...ownDockerfile, signal, log })
   const target = join(dir, `cloned${++turn}`)
   mkdirSync(target)
@@ -70,6 +74,25 @@ describe('the .git of a build', () => {
     const t = await unpacked(url, { branch: null })
     expect(t.git('rev-list', '--count', 'HEAD')).toBe('3')
     expect(t.git('describe')).toStartWith('v1.0-2-')
+  })
+
+  test('has them though the repository is fetched without them before the build begins', async () => {
+    const { url } = aTaggedRepository()
+    const meanwhile = async () => {
+      await davit.fetch({ url, branch: 'main', commit: null, signal, log })
+    }
+    const t = await unpacked(url, { meanwhile })
+    expect(t.git('rev-list', '--count', 'HEAD')).toBe('3')
+    expect(t.git('describe')).toStartWith('v1.0-2-')
+  })
+
+  test('comes from a mirror that knows the paths of its commits too, and goes with the others', async () => {
+    const { url, head: commit } = aTaggedRepository()
+    await unpacked(url)
+    const paths = await davit.pathsOf({ url, commit, signal })
+    expect(paths?.split('\0')).toContain('app/Dockerfile')
+    await davit.removeMirror(url)
+    expect(await davit.pathsOf({ url, commit, signal })).toBeNull()
   })
 
   test('of a tag has no branch, and follows a tag that became the folder of others', async () => {
