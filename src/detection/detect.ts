@@ -109,13 +109,16 @@ function planOf(
   const { paths } = place.files
   const plan = recognise({ ...place, settings, buildVariables })
   if (!plan) throw notRecognized(paths)
-  const { context = place.directory, reasons, ignore, settings: found, ...rest } = plan
+  const { context = place.directory, reasons, ignore, settings: found, unused, ...rest } = plan
+  const idle = unused.filter((name) => settings[name] !== undefined)
   return {
     ...rest,
     context,
-    reasons: [...reasons, ...unused(paths)].map((reason) => reason.slice(0, maxReason)),
+    reasons: [...reasons, ...idle.map(saidUnused), ...unusedFiles(paths)].map((reason) =>
+      reason.slice(0, maxReason),
+    ),
     dockerignore: ignored(ignore),
-    settings: effective(found, settings),
+    settings: effective(found, settings, unused),
   }
 }
 
@@ -154,8 +157,10 @@ function notRecognized(paths: readonly string[]) {
   return failure('Nothing here says how this is built.', `Add a Dockerfile, or one of ${wanted}.`)
 }
 
+const saidUnused = (name: keyof Settings) => `“${name}” of the settings isn’t used for this kind`
+
 /** A Dockerfile that isn't where one is looked for. */
-function unused(paths: readonly string[]) {
+function unusedFiles(paths: readonly string[]) {
   const path = paths.find((path) => isDockerfile.test(path))
   return path === undefined ? [] : [`${path} isn’t used, as its path isn’t set`]
 }

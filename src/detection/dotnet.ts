@@ -1,8 +1,10 @@
 import { linksOfPackages } from './links.ts'
-import { lacking } from './plan.ts'
+import { lacking, ofSites } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
+
+const packages = ['/root/.nuget/packages']
 
 export const dotnet: Rule = {
   looksFor: ['*.csproj'],
@@ -47,7 +49,12 @@ export const dotnet: Rule = {
     const has = (wanted: string) => text.toLowerCase().includes(`"${wanted}"`)
     return {
       kind: isWeb ? 'ASP.NET Core' : '.NET',
-      reasons: [`${project}`, version.reason, `builds with ${build}`, `starts with ${name}.dll`],
+      reasons: [
+        `${project}`,
+        version.reason,
+        `builds with ${build}`,
+        `starts with ${settings.start ?? `${name}.dll`}`,
+      ],
       dockerfile: dockerfile(
         [
           `FROM ${version.image} AS build`,
@@ -55,7 +62,8 @@ export const dotnet: Rule = {
           installPackages(settings.packages),
           'COPY . .',
           ...buildArguments(buildVariables),
-          run(build, ['/root/.nuget/packages']),
+          settings.install === undefined ? null : run(settings.install, packages),
+          run(build, packages),
         ],
         [
           `FROM mcr.microsoft.com/dotnet/${isWeb ? 'aspnet' : 'runtime'}:${version.version}`,
@@ -68,6 +76,7 @@ export const dotnet: Rule = {
         ],
       ),
       ignore: ['**/bin', '**/obj', '.vs'],
+      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages(has, project),
       releaseCommand: null,

@@ -1,7 +1,7 @@
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
-import { lacking } from './plan.ts'
+import { lacking, ofSites } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -87,6 +87,7 @@ export const java: Rule = {
           installPackages(settings.packages),
           'COPY . .',
           ...buildArguments(buildVariables),
+          settings.install === undefined ? null : run(inFolder(at, settings.install), [tool.cache]),
           ...(settings.build === undefined
             ? [run(`${build} && ${keep}`, [tool.cache])]
             : [run(inFolder(at, build), [tool.cache]), run(keep)]),
@@ -103,6 +104,7 @@ export const java: Rule = {
         ],
       ),
       ignore: ['target', 'build', '.gradle', '.idea'],
+      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages((name) => words.has(name), file),
       releaseCommand: null,

@@ -9,6 +9,7 @@ import { developmentIn, servedBy } from './node-start.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 import { buildsOf, ignoredOthers, memberText } from './node-workspace.ts'
+import { ofSites } from './plan.ts'
 import type { Found, Options, Rule } from './plan.ts'
 import { chooseVersion } from './versions.ts'
 import type { VersionRequest } from './versions.ts'
@@ -61,6 +62,7 @@ function planNode(options: Options): Found {
   const packages = [...(usesPrisma ? ['openssl'] : []), ...(settings.packages ?? [])]
   const common = { manager, version, settings, buildVariables, build, packages }
   const built = member && buildsOf({ ...common, member })
+  const isBuilt = settings.install !== undefined || (built ? built.commands.length > 0 : hasBuild)
   const howBuilt = built ? built.reason : build
   return {
     ...(member && { context: member.workspace.root }),
@@ -100,6 +102,7 @@ function planNode(options: Options): Found {
       ...(site && build === null ? [] : ['!.env', '!.env.production']),
       ...(member ? ['**/.next', '**/.turbo', ...ignoredOthers(member, manager)] : []),
     ],
+    unused: site ? (isBuilt ? [] : ['version', 'packages']) : ofSites,
     settings: {
       version: version.version,
       ...(build !== null && { build }),

@@ -62,7 +62,11 @@ export const php: Rule = {
           ),
         ]
       : []
-    const isBuilt = hasComposer || front !== null || settings.build !== undefined
+    const isBuilt = hasComposer || front !== null || !isUsual
+    // Composer installs before the code is there.
+    const steps = [hasComposer ? undefined : settings.install, settings.build].filter(
+      (step) => step !== undefined,
+    )
     const folders = writtenBy[framework ?? ''] ?? []
     const written = folders.length === 0 ? [] : [`mkdir -p ${folders.join(' ')}`]
     const last = [
@@ -114,9 +118,9 @@ export const php: Rule = {
                 ? null
                 : `COPY --from=front /app/${front.directory} ./${front.directory}`,
               hasComposer && !needsCode && !isApart ? run(autoload) : null,
-              ...(settings.build === undefined
+              ...(steps.length === 0
                 ? []
-                : [...buildArguments(buildVariables), run(settings.build)]),
+                : [...buildArguments(buildVariables), ...steps.map((step) => run(step))]),
               isApart
                 ? run(
                     together([`touch ${before}`, autoload, ...written, 'mkdir /out', ...gathered]),
@@ -144,6 +148,7 @@ export const php: Rule = {
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
         ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
       ],
+      unused: ['spa'],
       settings: { version: version.version, directory: root, ...(hasComposer && { install }) },
       links: linksOfPackages(has, 'composer.json'),
       releaseCommand:

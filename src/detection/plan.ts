@@ -88,7 +88,12 @@ export type Found = Omit<Plan, 'context' | 'dockerignore'> & {
   context?: string
   /** Lines of its .dockerignore beside the usual ones. */
   ignore: string[]
+  /** Settings that mean nothing for it. */
+  unused: (keyof Settings)[]
 }
+
+/** What only served files have. */
+export const ofSites: (keyof Settings)[] = ['directory', 'spa']
 
 /** It is this kind, and can't be built as it is. */
 export const lacking = (what: string, fix: string) => new Failure('not_recognized', what, fix)

@@ -1,5 +1,5 @@
 import type { Files } from './files.ts'
-import type { Found, Options, Rule } from './plan.ts'
+import type { Found, Options, Rule, Settings } from './plan.ts'
 import { buildArguments, copy, dockerfile, installPackages, run, staticStage } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
@@ -9,9 +9,17 @@ type Site = {
   looksFor: string[]
   isFound: (files: Files) => boolean
   directory: string
-  /** The stage that makes the files, up to the build; null for files that are there. */
-  prepare:
-    ((options: Options) => { stage: (string | null)[]; build: string; reasons: string[] }) | null
+  /** Null for files that are there. */
+  prepare: ((options: Options) => Made) | null
+}
+
+type Made = {
+  /** Up to the build. */
+  stage: (string | null)[]
+  build: string | null
+  reasons: string[]
+  /** Else of a language, whose packages the stage has installed. */
+  isOfDebian?: boolean
 }
 
 const sites: Site[] = [
@@ -95,15 +103,22 @@ const sites: Site[] = [
 
 function byDebian(name: string, packages: string[], build: string): Site['prepare'] {
   return ({ settings }) => ({
-    stage: [
-      'FROM debian:trixie-slim AS build',
-      'WORKDIR /app',
-      installPackages(packages, settings.packages),
-    ],
+    ...onDebian(settings, packages),
     build,
     reasons: [`${name} of Debian trixie`],
   })
 }
+
+const onDebian = (settings: Settings, packages: string[] = []): Made => ({
+  stage: [
+    'FROM debian:trixie-slim AS build',
+    'WORKDIR /app',
+    installPackages(packages, settings.packages),
+  ],
+  build: null,
+  reasons: ['built on Debian trixie'],
+  isOfDebian: true,
+})
 
 export const site: Rule = {
   looksFor: sites.flatMap(({ looksFor }) => looksFor),
@@ -117,8 +132,10 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
   const { settings, buildVariables } = options
   const directory = settings.directory ?? usual
   const spa = settings.spa ?? false
-  const made = prepare?.(options) ?? null
-  const build = made === null ? null : (settings.build ?? made.build)
+  const own = prepare?.(options) ?? null
+  const isSet = settings.install !== undefined || settings.build !== undefined
+  const made = own ?? (isSet ? onDebian(settings) : null)
+  const build = settings.build ?? made?.build ?? null
   return {
     kind: name,
     reasons: [
@@ -134,6 +151,7 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
               ...made.stage,
               'COPY . .',
               ...buildArguments(buildVariables),
+              !made.isOfDebian || settings.install === undefined ? null : run(settings.install),
               build === null ? null : run(build),
             ],
             staticStage(directory === '.' ? '/app' : `/app/${directory}`, { spa, from: 'build' }),
@@ -144,7 +162,12 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
       '.gitignore',
       '.github',
       // Files that are only served may be there too.
-      ...(made === null ? ['!node_modules', '!**/node_modules'] : [usual]),
+      ...(own === null ? ['!node_modules', '!**/node_modules'] : [usual]),
+    ],
+    unused: [
+      'start',
+      ...(made === null || made.isOfDebian ? ['version' as const] : []),
+      ...(made === null ? ['packages' as const] : []),
     ],
     settings: { directory, spa, ...(build !== null && { build }) },
     links: [],

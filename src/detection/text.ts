@@ -111,9 +111,9 @@ export const ignored = (more: string[]) =>
   ].join('\n') + '\n'
 
 /** The settings that are effective: what the user set, else what was found. */
-export const effective = (found: Settings, set: Settings): Settings =>
+export const effective = (found: Settings, set: Settings, unused: string[]): Settings =>
   Object.fromEntries(
     Object.entries({ ...found, ...set }).filter(
-      ([, value]) => value !== undefined && value !== null,
+      ([name, value]) => value !== undefined && value !== null && !unused.includes(name),
     ),
   )

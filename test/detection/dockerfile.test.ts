@@ -43,6 +43,29 @@ describe('a written Dockerfile', () => {
     expect(without.map(([kind]) => kind)).toEqual(['Static files'])
   })
 
+  test('does what each of the settings says, or the reasons say that it isn’t used', () => {
+    const given: [name: keyof Settings, value: Settings[keyof Settings], part: string][] = [
+      ['install', 'make deps', 'make deps'],
+      ['build', 'make all', 'make all'],
+      ['start', 'run-me', '"run-me"'],
+      ['directory', 'made', 'made'],
+      ['packages', ['libvips42'], 'libvips42'],
+      ['spa', true, '{path}/ /index.html'],
+    ]
+    const served: Texts = { 'package.json': '{}', 'index.html': '' }
+    for (const texts of [...kinds.map(([, each]) => each), served])
+      for (const [name, value, part] of given) {
+        const { dockerfile, settings, reasons } = plan(texts, { [name]: value })
+        const isUsed = dockerfile.includes(part)
+        const isSaid = reasons.some((reason) => reason.includes(`“${name}”`))
+        expect({ texts, name, isShown: name in settings, isSaid }).toEqual({
+          ...{ texts, name, isShown: isUsed, isSaid: !isUsed },
+        })
+      }
+    for (const texts of [served, { 'index.html': '' }, { 'hugo.toml': '' }])
+      expect(plan(texts, { version: '22' }).settings.version).toBeUndefined()
+  })
+
   test('gives them to installations too, where settings of the package manager may name them', () => {
     const texts = node({ ...server, scripts: { build: 'tsc', start: 'node x' } }, { '.npmrc': '' })
     const { dockerfile } = plan(texts, {}, ['NPM_TOKEN'])
