@@ -227,6 +227,7 @@ function mayImport(from: string, to: string) {
 /** Of the program, the engine or a text: the same for every installation in a process. */
 const sharedState = [
   'db/queries.ts', // by table
+  'docker/lent.ts', // by the memory of a chunk
   'docs/documents.ts',
   'git/look-up.ts', // turns at other servers
   'git/providers/ask.ts',

@@ -23,6 +23,29 @@ export class FrameSplitter {
   }
 }
 
+/** Splits it without keeping or copying: a frame is passed on in the parts in which it arrives. */
+export class FrameParts {
+  readonly #header = Buffer.alloc(headerLength)
+  #read = 0
+  #left = 0
+
+  push(chunk: Uint8Array, take: (stream: Stream, part: Uint8Array) => void) {
+    for (let from = 0; from < chunk.length;) {
+      const isHeader = this.#left === 0
+      const part = chunk.subarray(from, from + (isHeader ? headerLength - this.#read : this.#left))
+      from += part.length
+      if (!isHeader) {
+        this.#left -= part.length
+        take(this.#header[0] === 2 ? 'stderr' : 'stdout', part)
+        continue
+      }
+      this.#header.set(part, this.#read)
+      this.#read = (this.#read + part.length) % headerLength
+      if (this.#read === 0) this.#left = this.#header.readUInt32BE(4)
+    }
+  }
+}
+
 /** The engine stores a line as one entry, and a longer one in entries of 16 KiB. */
 export type LogEntry = {
   stream: Stream

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { Writable } from 'node:stream'
 import type { Abortable } from './engine.ts'
-import { FrameSplitter } from './log-entries.ts'
+import { giveBack, lend } from './lent.ts'
+import { FrameParts } from './log-entries.ts'
 
 /** What a process reads and writes. */
 export type Streams = Abortable & {
@@ -9,7 +10,10 @@ export type Streams = Abortable & {
   stdin?: (to: Writable, signal: AbortSignal, containerId: string) => Promise<void>
   /** Gets what it writes to stderr as it arrives. */
   onStderr?: ((bytes: Uint8Array) => void) | undefined
-  /** Reads its output; the process blocks while nothing is read. By default it is discarded. */
+  /**
+   * Reads its output; the process blocks while nothing is read. By default it is discarded. What was written to the
+   * input of another process can’t be read any more.
+   */
   stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   /**
    * True when its script ends with `&& printf %s "$DAVIT_END" && { read -r _ || :; }`, by which a complete output is
@@ -53,7 +57,10 @@ export function inputOf(connection: Duplex, output: Output) {
     write(chunk, _, done) {
       pending = done
       // not at once: a writer that never waits would keep the end of the connection from being seen
-      connection.write(chunk, (error) => setImmediate(() => pending === done && settle(error)))
+      connection.write(chunk, (error) => {
+        if (!error) giveBack(chunk)
+        setImmediate(() => pending === done && settle(error))
+      })
     },
     final(done) {
       connection.end()
@@ -75,7 +82,7 @@ export class Output {
   readonly #mark: Buffer | null
   readonly #maxStderr: number
   readonly #onStderr: Streams['onStderr']
-  readonly #frames = new FrameSplitter()
+  readonly #frames = new FrameParts()
   readonly #closed = Promise.withResolvers<void>()
   #held: Uint8Array = Buffer.alloc(0)
   #stderr: Uint8Array = Buffer.alloc(0)
@@ -105,7 +112,9 @@ export class Output {
   async *chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of this.#connection.iterator({ destroyOnReturn: false })) {
-        for (const piece of this.#withoutMark(this.#split(chunk))) if (piece.length > 0) yield piece
+        const pieces = this.#withoutMark(this.#split(chunk))
+        lend(chunk, pieces)
+        for (const piece of pieces) if (piece.length > 0) yield piece
         if (this.marked) break
       }
       if (this.#held.length > 0 && !this.marked) yield this.#held
@@ -118,8 +127,7 @@ export class Output {
   /** Returns what is of its output, and keeps what is of its errors. */
   #split(chunk: Uint8Array) {
     const pieces: Uint8Array[] = []
-    this.#frames.push(chunk, (stream, bytes, from, end) => {
-      const piece = bytes.subarray(from, end)
+    this.#frames.push(chunk, (stream, piece) => {
       if (stream === 'stdout') return void pieces.push(piece)
       this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
       this.#onStderr?.(piece)

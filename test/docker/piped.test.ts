@@ -81,6 +81,28 @@ test('chunks that wait in a stream are all written', async () => {
   expect(stderr).toBe(`${5000 * 3000}\n`)
 })
 
+test('what one process writes to another arrives whole, and its memory is freed at once', async () => {
+  const passed: Uint8Array[] = []
+  let sent = ''
+  const script = `head -c 8000000 /dev/urandom >/tmp/sent; sha256sum </tmp/sent >&2; cat /tmp/sent${marked}`
+  const { stderr } = await piped('sha256sum >&2', {
+    async stdin(to) {
+      const from = await piped(script, {
+        isMarked: true,
+        async stdout(from) {
+          for await (const chunk of from) {
+            passed.push(chunk)
+            await write(to, chunk)
+          }
+        },
+      })
+      sent = from.stderr
+    },
+  })
+  expect(stderr).toBe(sent)
+  expect(passed.filter(({ length }) => length > 4096)).toEqual([])
+})
+
 test('an output without its mark was cut, also with exit code 0', async () => {
   const stdout = async (from: AsyncIterable<Uint8Array>) => void (await count(from))
   expect(piped('echo data', { isMarked: true, stdout })).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { giveBack } from '../../docker/lent.ts'
 import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -123,7 +124,13 @@ async function readFirst({
   for (const file of files) await read(file, nowhere(), work.signal)
 }
 
-const nowhere = () => new Writable({ write: (_, __, done) => done() })
+const nowhere = () =>
+  new Writable({
+    write(chunk: Uint8Array, _, done) {
+      giveBack(chunk)
+      done()
+    },
+  })
 
 async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { restic: Restic }) {
   const { backup, database, log, restic, target, contents } = loading
