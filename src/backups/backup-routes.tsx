@@ -12,6 +12,7 @@ import { aboutNew } from '../services/make.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { byteFile } from '../web/byte-file.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
@@ -164,6 +165,10 @@ export const backupRoutes = (deps: RouteDeps) => {
 
   async function view(c: Context, chosen: ShownQuery, draft: Draft): Promise<View> {
     const backup = own(c)
+    const title = `Backup of ${backup.subjectName}`
+    const json = () => jsonOf(backup)
+    // it may ask often, and needs none of what only the page shows
+    if (clientOf(c) === 'program') return { title, json, page: () => <></> }
     const log = logOf(backup)
     const extent = getExtent(logDb, log)
     const lines = await listLastLines(deps, log, { ...tail, ...chosen })
@@ -177,14 +182,14 @@ export const backupRoutes = (deps: RouteDeps) => {
       backup.status === 'succeeded' && !backup.goneAt && backup.subjectKind !== 'davit'
     const preview = isWhole ? await previewRestore(deps, backup) : null
     return {
-      title: `Backup of ${backup.subjectName}`,
+      title,
       page: () => (
         <BackupPage
           {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
           {...{ extent, lines, chosen, draft, preview }}
         />
       ),
-      json: () => jsonOf(backup),
+      json,
       live: { about: backup.id, isCarried: !isEnded(backup.status) || isProving || isRestoring },
     }
   }

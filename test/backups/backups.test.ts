@@ -42,3 +42,11 @@ test('a backup that fails leaves nothing paused and nothing half stored', async 
     expect(s.restic.backups).toEqual([])
   }
 })
+
+test('a program that asks for a backup isn’t made to wait for what only its page shows', async () => {
+  const s = await aService()
+  const { id } = await s.backUp()
+  s.t.logDb.$client.run('ALTER TABLE output_blocks RENAME TO away')
+  expect((await s.ada.page(`/backups/${id}`)).status).toBe(500)
+  expect(await s.ada.get(`/backups/${id}`)).toMatchObject({ status: 200, json: { id } })
+})
