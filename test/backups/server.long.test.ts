@@ -14,6 +14,7 @@ import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { bareEnvironment } from '../support/davit.ts'
 import { runDavit } from '../support/run-davit.ts'
 import { startS3, s3Keys } from '../support/s3-server.ts'
+import { until } from '../support/until.ts'
 import { hostAddress } from './restic/servers.ts'
 
 await ensureServiceImages({ say: console.error })
@@ -91,8 +92,9 @@ async function aServer(target: Record<string, string>, { hasDatabase = true } = 
   async function inside(of: Of, command: string[]) {
     const [name, id] = Object.entries(of)[0]!
     const labels = [...davit.labels(), `davit.${name}=${id}`]
-    const [container] = await davit.docker.listContainers({ labels })
-    const { exitCode, output } = await execIn(container!.id, command)
+    const found = () => davit.docker.listContainers({ labels })
+    await until(async () => (await found()).length > 0) // after a restore it is made again
+    const { exitCode, output } = await execIn((await found())[0]!.id, command)
     if (exitCode !== 0) throw new Error(output)
     return output.trim()
   }
