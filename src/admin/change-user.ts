@@ -19,8 +19,8 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
       const user = findOtherLive(tx, { id, by })
       if (role === 'member') deleteOpenInvitesOf(tx, id)
       if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
-      if (disabled) return shutOut(tx, user, { role })
       if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
+      if (disabled) return shutOut(tx, user, { role })
       return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
     },
     { behavior: 'immediate' }, // when two admins remove each other, the second is refused

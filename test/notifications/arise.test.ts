@@ -278,4 +278,11 @@ describe('an account', () => {
       { kind: 'admin_granted', ownerId: null, subject: 'ada@example.com' },
     ])
   })
+
+  test('that is disabled and made an admin in one change is told of as a new admin', async () => {
+    const { t, ada } = withAda(simulatedApp())
+    const path = `/settings/users/${ada.user.id}`
+    await t.logInAsAdmin().put(path, { role: 'admin', disabled: true })
+    expect(toldBy(t)).toMatchObject([{ kind: 'admin_granted', subject: 'ada@example.com' }])
+  })
 })
