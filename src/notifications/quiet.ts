@@ -16,10 +16,14 @@ export function whyNotQuiet(quiet: string): string | null {
 /** When the quiet hours end that have begun by then, both in milliseconds; null outside of them. */
 export function quietEnd({ quiet, zone }: Quiet, at: number): number | null {
   if (quiet === null) return null
-  const { from, to, end } = timesOf(quiet)
+  const { from, to, begin, end } = timesOf(quiet)
   const minute = minuteOfDay(zone, at)
   const isQuiet = from < to ? minute >= from && minute < to : minute >= from || minute < to
-  return isQuiet ? (nextTime({ schedule: end, zone }, new Date(at))?.getTime() ?? null) : null
+  if (!isQuiet) return null
+  const next = (schedule: string) => nextTime({ schedule, zone }, new Date(at))?.getTime() ?? null
+  const [begins, ends] = [next(begin), next(end)]
+  // in an hour that comes again, when clocks go back, they have ended
+  return begins !== null && ends !== null && begins < ends ? null : ends
 }
 
 function timesOf(quiet: string) {
@@ -27,6 +31,7 @@ function timesOf(quiet: string) {
   return {
     from: hour! * 60 + minute!,
     to: endHour! * 60 + endMinute!,
+    begin: `${minute} ${hour} * * *`,
     end: `${endMinute} ${endHour} * * *`,
   }
 }

@@ -188,6 +188,9 @@ describe('quiet hours', () => {
     ['2026-05-04T12:30:00Z', '12:00-13:00', 'UTC', '2026-05-04T13:00:00Z'],
     // 02:30 doesn’t exist in this night
     ['2026-03-28T23:30:00Z', '23:00-02:30', 'Europe/Berlin', '2026-03-29T01:00:00Z'],
+    // 02:10 comes twice in this one
+    ['2026-10-25T00:10:00Z', '22:00-02:30', 'Europe/Berlin', '2026-10-25T00:30:00Z'],
+    ['2026-10-25T01:10:00Z', '22:00-02:30', 'Europe/Berlin', null],
   ])('at %s of %s in %s end at %s', (at, quiet, zone, end) => {
     expect(quietEnd({ quiet, zone }, Date.parse(at))).toBe(end === null ? null : Date.parse(end))
   })
