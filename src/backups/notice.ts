@@ -46,7 +46,8 @@ export function noteEnd(
     const told = backupFailed({ ...of, message: errorMessage, hint: errorHint })
     emit(tx, { ...about, ...told, of: failing(id) })
   } else if (status === 'succeeded') emit(tx, { ...about, ...backupWorks(of), of: failing(id) })
-  if (status === 'succeeded') emit(tx, { ...about, ...backupInTime(of), of: overdue(id) })
+  if (status === 'succeeded')
+    emit(tx, { ...about, ...backupInTime({ ...of, hasPlan: true }), of: overdue(id) })
 }
 
 /** Tells that databases stay empty after a restore of the whole server. Call it in the transaction of its end. */
@@ -68,6 +69,15 @@ export function noteOverdue(tx: Tx, subject: Subject, { problem }: Pick<Plan, 'p
     of: overdue(subject.id),
   })
 }
+
+/** Call it in the transaction that removes the plan: a later one is told of again. */
+export const noteUnplanned = (tx: Tx, subject: Subject) =>
+  emit(tx, {
+    ...aboutOf(tx, subject),
+    ...backupInTime({ subject: subject.name, hasPlan: false }),
+    href: backupsPath(subject),
+    of: overdue(subject.id),
+  })
 
 /**
  * Tells that a backup can’t be restored, or couldn’t be tested, each once until one of the subject is proven. Also

@@ -20,6 +20,7 @@ import { BackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
 import { backupForm, planForm } from './forms.ts'
 import { backupJson, planJson } from './json.ts'
+import { noteUnplanned } from './notice.ts'
 import { PlanForm } from './plan-form.tsx'
 import { insertBackupJob } from './start.ts'
 import { deletePlan, getPlan, isOverdue, listUnfinished, pageOfBackups, savePlan } from './store.ts'
@@ -71,6 +72,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
         const plan = found('plan', getPlan(db, subject.id) ?? undefined)
         db.transaction(() => {
           deletePlan(db, plan.id)
+          noteUnplanned(db, subject)
           audit(c, 'backups.unplanned', about(subject))
         })
         scheduler.wake()

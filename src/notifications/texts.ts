@@ -226,10 +226,10 @@ export const backupOverdue = (of: Subject & { why: string | null; last: Date | n
   todo: 'Check its target and the log of its last backup.',
 })
 
-export const backupInTime = ({ subject }: Subject): News => ({
+export const backupInTime = ({ subject, hasPlan }: Subject & { hasPlan: boolean }): News => ({
   ...{ kind: 'backup_overdue', level: 'resolved', todo: null },
   title: `The backup of ${subject} is no longer overdue`,
-  text: 'Its last backup succeeded.',
+  text: hasPlan ? 'Its last backup succeeded.' : 'Its plan was removed.',
 })
 
 export const loginNew = (of: { email: string; device: string; address: string }): News => ({

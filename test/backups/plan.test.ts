@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
 import { setOwner } from '../../src/admin/transfer-store.ts'
 import { planForm } from '../../src/backups/forms.ts'
 import { timed } from '../../src/backups/start.ts'
 import { backupPlans, listPlansOn } from '../../src/backups/store.ts'
+import { events } from '../../src/db/schema.ts'
 import { planAgain, startDue } from '../../src/jobs/due.ts'
 import { turnPlansOff } from '../../src/server/store.ts'
 import { expectRefusals } from '../support/refusals.ts'
@@ -123,6 +125,29 @@ test('a change of a plan keeps what is omitted, and removing it keeps the backup
   expect((await s.ada.delete(`${s.path}/plan`)).status).toBe(200)
   expect((await s.ada.get(`${s.path}/plan`)).status).toBe(404)
   expect((await s.ada.get(s.path)).json).toMatchObject({ plan: null, items: [{}] })
+})
+
+test('what is told as overdue ends with its plan', async () => {
+  const s = await aService()
+  s.restic.faults.storeVolumes = async () => {
+    throw away()
+  }
+  await s.plan()
+  for (const _ of ['missed', 'told at the next']) {
+    await s.due(night)
+    await s.t.jobs.idle()
+  }
+  const told = () => {
+    const isIt = eq(events.kind, 'backup_overdue')
+    const found = s.db.select().from(events).where(isIt).orderBy(events.id).all()
+    return found.map(({ level, endedAt }) => [level, endedAt !== null])
+  }
+  expect(told()).toEqual([['failure', false]])
+  await s.ada.delete(`${s.path}/plan`)
+  expect(told()).toEqual([
+    ['failure', true],
+    ['resolved', true],
+  ])
 })
 
 test('a plan that is off backs up nothing and removes nothing until it is saved again', async () => {
