@@ -46,9 +46,12 @@ export function emit(tx: Tx, { of = null, ...given }: NewEvent) {
   }
   if (open) return happenedAgain(tx, open, event, now)
   const newest = getNewestOf(tx, of)
-  if (!newest || !isCalming(tx, newest, now)) return tell(tx, { ...event, of, lastAt: now })
-  deleteEvent(tx, newest.id)
-  happenedAgain(tx, getNewestOf(tx, of)!, event, now)
+  if (newest && isCalming(tx, newest, now)) {
+    deleteEvent(tx, newest.id)
+    const begun = getNewestOf(tx, of) // undefined if it was too old to be kept
+    if (begun) return happenedAgain(tx, begun, event, now)
+  }
+  tell(tx, { ...event, of, lastAt: now })
 }
 
 /** Its end was not told yet. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
-import { channels, events, outbox, projects, users } from '../../src/db/schema.ts'
+import { channels, events, projects, users } from '../../src/db/schema.ts'
 import { dropOldNotices } from '../../src/notifications/store.ts'
 import { quietEnd } from '../../src/notifications/quiet.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
@@ -92,72 +92,6 @@ test('what a deleted user gives away is told to the heir, and nothing else of th
   const shown = (await eve.get('/settings/events')).json.items
   expect(shown).toMatchObject([{ title: 'of the project', deliveries: [] }])
   expect([s.rows(), s.events().length]).toEqual([[], 1])
-})
-
-describe('what flaps', () => {
-  const bad = { kind: 'unhealthy', of: 'unhealthy shop' } as const
-  const good = { ...bad, level: 'resolved', title: 'well again', text: 'It responds.' } as const
-
-  test('is one message, and its end once it stays well', async () => {
-    const s = scene()
-    const { url, received } = receiver()
-    s.channel(url)
-    s.emit(bad)
-    await s.settled('sent')
-    for (let i = 0; i < 5; i++) {
-      s.emit(good)
-      await s.clock.pass(10_000)
-      s.emit(bad)
-    }
-    expect(received).toHaveLength(1)
-    s.emit(good)
-    await s.clock.pass(5 * minute)
-    expect(received).toHaveLength(1)
-    await s.clock.pass(2 * minute)
-    await s.settled('sent')
-    expect(received.map(({ body }) => body.data.level)).toEqual(['failure', 'resolved'])
-    expect(received[1]!.body.data.text).toContain('6 times')
-    expect(s.events()).toMatchObject([{ count: 6, level: 'failure' }, { level: 'resolved' }])
-    s.emit(bad)
-    await s.settled('sent')
-    expect(received).toHaveLength(3)
-  })
-
-  test('is told to a channel that was added since, once, if it chose that', async () => {
-    const s = scene()
-    s.emit(bad)
-    const { url, received } = receiver()
-    s.channel(url)
-    s.channel(url, { events: ['crash_loop'] })
-    s.emit(bad)
-    await s.settled('sent')
-    s.emit(bad)
-    expect(s.rows()).toMatchObject([{ status: 'sent' }])
-    expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
-  })
-
-  test('is sent again after an hour where it was given up', async () => {
-    const s = scene()
-    const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
-    s.channel(url)
-    s.emit(bad)
-    await s.settled('failed')
-    s.emit(bad)
-    expect(s.rows()).toMatchObject([{ status: 'failed' }])
-    const createdAt = new Date(Date.now() - hour - 1)
-    s.db.update(outbox).set({ createdAt }).run()
-    at.answer = ok
-    s.emit(bad)
-    await s.clock.pass(minute)
-    await s.settled('sent')
-    expect([s.rows().length, received.length]).toEqual([1, 2])
-  })
-
-  test('ends only what began', () => {
-    const s = scene({ starts: false })
-    s.emit(good)
-    expect(s.events()).toEqual([])
-  })
 })
 
 describe('quiet hours', () => {

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { events, outbox } from '../../src/db/schema.ts'
+import { ok, receiver, scene } from './scene.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+describe('what flaps', () => {
+  const bad = { kind: 'unhealthy', of: 'unhealthy shop' } as const
+  const good = { ...bad, level: 'resolved', title: 'well again', text: 'It responds.' } as const
+
+  test('is one message, and its end once it stays well', async () => {
+    const s = scene()
+    const { url, received } = receiver()
+    s.channel(url)
+    s.emit(bad)
+    await s.settled('sent')
+    for (let i = 0; i < 5; i++) {
+      s.emit(good)
+      await s.clock.pass(10_000)
+      s.emit(bad)
+    }
+    expect(received).toHaveLength(1)
+    s.emit(good)
+    await s.clock.pass(5 * minute)
+    expect(received).toHaveLength(1)
+    await s.clock.pass(2 * minute)
+    await s.settled('sent')
+    expect(received.map(({ body }) => body.data.level)).toEqual(['failure', 'resolved'])
+    expect(received[1]!.body.data.text).toContain('6 times')
+    expect(s.events()).toMatchObject([{ count: 6, level: 'failure' }, { level: 'resolved' }])
+    s.emit(bad)
+    await s.settled('sent')
+    expect(received).toHaveLength(3)
+  })
+
+  test('is told to a channel that was added since, once, if it chose that', async () => {
+    const s = scene()
+    s.emit(bad)
+    const { url, received } = receiver()
+    s.channel(url)
+    s.channel(url, { events: ['crash_loop'] })
+    s.emit(bad)
+    await s.settled('sent')
+    s.emit(bad)
+    expect(s.rows()).toMatchObject([{ status: 'sent' }])
+    expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
+  })
+
+  test('is sent again after an hour where it was given up', async () => {
+    const s = scene()
+    const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
+    s.channel(url)
+    s.emit(bad)
+    await s.settled('failed')
+    s.emit(bad)
+    expect(s.rows()).toMatchObject([{ status: 'failed' }])
+    const createdAt = new Date(Date.now() - hour - 1)
+    s.db.update(outbox).set({ createdAt }).run()
+    at.answer = ok
+    s.emit(bad)
+    await s.clock.pass(minute)
+    await s.settled('sent')
+    expect([s.rows().length, received.length]).toEqual([1, 2])
+  })
+
+  test('is told as new when its begin was too old to be kept', () => {
+    const s = scene({ starts: false })
+    s.emit(bad)
+    s.emit(good)
+    s.db.delete(events).where(eq(events.level, 'failure')).run()
+    s.emit(bad)
+    expect(s.events()).toMatchObject([{ level: 'failure', count: 1, endedAt: null }])
+  })
+
+  test('ends only what began', () => {
+    const s = scene({ starts: false })
+    s.emit(good)
+    expect(s.events()).toEqual([])
+  })
+})
