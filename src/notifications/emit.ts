@@ -8,6 +8,7 @@ import {
   getOpen,
   insertEvent,
   isUntold,
+  listAwaiting,
   listChannelsOf,
   listTold,
   updateEvent,
@@ -71,17 +72,22 @@ function bounded(event: NewEvent): NewEvent {
   return { ...event, ...Object.fromEntries(short) }
 }
 
-/** A channel that is new, or whose message was given up, hears of it now. */
+/**
+ * A channel that is new, or whose message was given up, hears of it now. All do when it has become a failure, which
+ * it stays: so what goes back and forth is told once.
+ */
 function happenedAgain(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
   const { id, count } = open
-  const { level, title, text, todo = null } = event
+  const { title, text, todo = null } = event
+  const isWorse = open.level !== 'failure' && event.level === 'failure'
+  const level = open.level === 'failure' ? open.level : event.level
   const changes = { level, title, text, todo, count: count + 1, lastAt: now, endedAt: null }
   updateEvent(tx, id, changes)
   const to = listChannelsFor(tx, open)
-  const known = new Set(listTold(tx, id))
+  const known = new Set(isWorse ? listAwaiting(tx, id) : listTold(tx, id))
   const added = to.filter((channel) => !known.has(channel.id))
   insertNotices(tx, added, { eventId: id, nextAt: null })
-  renewUnsent(tx, to, { eventId: id, before: new Date(now.getTime() - untilRenewed) })
+  if (!isWorse) renewUnsent(tx, to, { eventId: id, before: new Date(now.getTime() - untilRenewed) })
 }
 
 function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {

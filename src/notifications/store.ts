@@ -69,6 +69,10 @@ export const listChannelsOf = (tx: Tx, ownerId: string | null) =>
 export const listTold = (tx: Tx, eventId: string) =>
   listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId)))
 
+/** Channels whose message isn't on its way yet: it will say what is known then. */
+export const listAwaiting = (tx: Tx, eventId: string) =>
+  listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId), eq(outbox.status, 'waiting')))
+
 /** True while no one was told of it. */
 export const isUntold = (tx: Tx, eventId: string) =>
   getRow(

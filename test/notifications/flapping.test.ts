@@ -48,6 +48,31 @@ describe('what flaps', () => {
     expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
   })
 
+  test('is told again, once, when it becomes a failure', async () => {
+    const s = scene()
+    const { url, received } = receiver()
+    s.channel(url)
+    const tell = async (level: 'warning' | 'failure') => {
+      s.emit({ ...bad, level })
+      await s.clock.pass(minute)
+      await s.settled('sent')
+    }
+    for (const level of ['warning', 'failure', 'warning', 'failure'] as const) await tell(level)
+    expect(received.map(({ body }) => body.data.level)).toEqual(['warning', 'failure'])
+    expect(s.events()).toMatchObject([{ level: 'failure', count: 4 }])
+  })
+
+  test('is told once when it becomes a failure before it was sent', async () => {
+    const s = scene({ starts: false })
+    const { url, received } = receiver()
+    s.channel(url)
+    s.emit({ ...bad, level: 'warning' })
+    s.emit(bad)
+    s.start()
+    await s.settled('sent')
+    expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
+  })
+
   test('is sent again after an hour where it was given up', async () => {
     const s = scene()
     const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
