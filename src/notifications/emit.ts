@@ -4,6 +4,7 @@ import { duration } from '../web/units.ts'
 import { insertNotices, renewUnsent } from './outbox-store.ts'
 import {
   deleteEvent,
+  getEndBefore,
   getNewestOf,
   getOpen,
   insertEvent,
@@ -26,7 +27,10 @@ export type NewEvent = Pick<EventRow, 'kind' | 'level' | 'subject' | 'title' | '
   of?: string | null
 }
 
-/** Milliseconds that something must stay well before its end is told: a minute for each time, at most these. */
+/**
+ * Milliseconds that something must stay well before its end is told: a minute for each time, at most these. What
+ * was bad less than those before counts, too.
+ */
 const calm = { each: 60_000, most: 30 * 60_000 }
 
 /** Milliseconds until what goes on is tried again where it wasn't accepted: it may happen every minute. */
@@ -92,9 +96,13 @@ function happenedAgain(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
 
 function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
   updateEvent(tx, open.id, { endedAt: now })
-  const { count, createdAt } = open
+  const { createdAt } = open
+  const since = new Date(createdAt.getTime() - calm.most)
+  const before = getEndBefore(tx, open, { since })
+  const count = open.count + (before?.count ?? 0)
   const lasted = duration(Math.max(0, now.getTime() - createdAt.getTime()))
-  const often = count > 1 ? ` It happened ${count} times in ${lasted}.` : ` It lasted ${lasted}.`
+  const within = before ? '' : ` in ${lasted}`
+  const often = count > 1 ? ` It happened ${count} times${within}.` : ` It lasted ${lasted}.`
   const text = event.text + often
   const stored = insertEvent(tx, { ...event, text, of: open.of, count, lastAt: now, endedAt: now })
   const told = new Set(listTold(tx, open.id))

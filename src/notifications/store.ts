@@ -48,6 +48,20 @@ export const listOpenOf = (tx: Tx, prefixes: string[]) =>
 export const getNewestOf = (tx: Tx, of: string) =>
   getRow(tx, events, eq(events.of, of), desc(events.id))
 
+/** The end before what is open, if it came after that time. */
+export const getEndBefore = (tx: Tx, { id, of }: EventRow, { since }: { since: Date }) =>
+  getRow(
+    tx,
+    events,
+    and(
+      eq(events.of, of!),
+      eq(events.level, 'resolved'),
+      lt(events.id, id),
+      gt(events.createdAt, since),
+    ),
+    desc(events.id),
+  )
+
 export const deleteEvent = (tx: Tx, id: string) => tx.delete(events).where(eq(events.id, id)).run()
 
 /** Channels of whom an event concerns: its owner, or all admins. A disabled account has none. */

@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { events, outbox } from '../../src/db/schema.ts'
 import { ok, receiver, scene } from './scene.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+
+afterEach(() => {
+  setSystemTime()
+})
 
 describe('what flaps', () => {
   const bad = { kind: 'unhealthy', of: 'unhealthy shop' } as const
@@ -33,6 +37,33 @@ describe('what flaps', () => {
     s.emit(bad)
     await s.settled('sent')
     expect(received).toHaveLength(3)
+  })
+
+  test('counts on when it is bad again soon after its end was told', async () => {
+    const s = scene()
+    const { url, received } = receiver()
+    s.channel(url)
+    const pass = async (milliseconds: number) => {
+      await s.clock.pass(milliseconds)
+      await s.comes(() => s.rows().every(({ status }) => status !== 'sending'))
+      setSystemTime(s.clock.now())
+    }
+    const flap = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        s.emit(bad)
+        await pass(1.5 * minute)
+        s.emit(good)
+        await pass(1.5 * minute)
+      }
+    }
+    await flap(20)
+    await pass(hour)
+    expect(received.map(({ body }) => body.data.level)).toEqual([
+      ...['failure', 'resolved', 'failure', 'resolved'],
+    ])
+    expect(s.events().map(({ count }) => count)).toEqual([1, 1, 19, 20])
+    await flap(1)
+    expect(s.events().at(-1)).toMatchObject({ level: 'resolved', count: 1 })
   })
 
   test('is told to a channel that was added since, once, if it chose that', async () => {
