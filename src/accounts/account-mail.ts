@@ -3,12 +3,20 @@ import type { Db, Tx } from '../db/index.ts'
 import { getAccountMailChannel } from '../notifications/channel-store.ts'
 import { sendTo } from '../notifications/deliver.ts'
 import type { DeliverDeps } from '../notifications/deliver.ts'
+import { emit } from '../notifications/emit.ts'
 import type { Handler } from '../notifications/outbox.ts'
 import { SendFailure } from '../notifications/senders/sender.ts'
-import { invitation, passwordReset } from '../notifications/texts.ts'
+import { getOpen } from '../notifications/store.ts'
+import {
+  accountMailFailed,
+  accountMailWorks,
+  invitation,
+  passwordReset,
+} from '../notifications/account-texts.ts'
+import type { News } from '../notifications/texts.ts'
 import { journal } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { findInvite } from './invite-store.ts'
+import { findUnsentMail, findUnusedInvite } from './invite-store.ts'
 import { linkToken } from './link-token.ts'
 import { getResetById } from './reset-store.ts'
 
@@ -21,10 +29,11 @@ export const accountMailHandler = (deps: DeliverDeps): Handler => ({
   async send({ messageId, first }, signal) {
     const mail = mailOf(deps, first.subjectId!)
     if (!mail) return { answer: 'It was over before it was sent.' }
+    if (mail.expiresAt <= new Date()) throw expired(first.answer)
     const channel = getAccountMailChannel(deps.db)
     if (!channel) throw noChannel
-    const { to, url, ...said } = mail
-    return sendTo(
+    const { to, url, said } = mail
+    const { answer } = await sendTo(
       deps,
       channel,
       {
@@ -33,21 +42,66 @@ export const accountMailHandler = (deps: DeliverDeps): Handler => ({
       },
       signal,
     )
+    return { answer, store: (tx) => note(tx, mail, accountMailWorks(mail)) }
   },
-  failed: (_, reason) => journal.warn('a mail of an account was not sent', { reason }),
+  failed({ first }, reason, { isLast }) {
+    journal.warn('a mail of an account was not sent', { reason })
+    const mail = isLast && mailOf(deps, first.subjectId!)
+    if (mail) deps.db.transaction((tx) => note(tx, mail, accountMailFailed({ ...mail, reason })))
+  },
 })
 
 const noChannel = new SendFailure('no_channel', 'No channel sends mails of accounts.', '', {
   retry: false,
 })
 
-/** Undefined once it was used, revoked or has expired. */
+const expired = (lastAnswer: string | null) =>
+  new SendFailure('expired', 'Its link expired before it was sent.', lastAnswer ?? '', {
+    retry: false,
+  })
+
+type Mail = NonNullable<ReturnType<typeof mailOf>>
+
+/** Undefined once it was used or revoked. */
 function mailOf({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
   const token = linkToken(secrets, id)
-  const reset = getResetById(db, id)
-  if (reset)
-    return { to: reset.user.email, url: `/auth/password?reset=${token}`, ...passwordReset() }
-  const invite = findInvite(db, id)
+  const found = getResetById(db, id)
+  if (found) {
+    const { reset, user } = found
+    return {
+      ...{ to: user.email, of: eventOf(user.id), isInvitation: false, expiresAt: reset.expiresAt },
+      ...{ url: `/auth/password?reset=${token}`, said: passwordReset() },
+    }
+  }
+  const invite = findUnusedInvite(db, id)
   if (!invite?.email) return undefined
-  return { to: invite.email, url: `/auth/register?invite=${token}`, ...invitation(invite) }
+  return {
+    ...{ to: invite.email, of: eventOf(id), isInvitation: true, expiresAt: invite.expiresAt },
+    ...{ url: `/auth/register?invite=${token}`, said: invitation(invite) },
+  }
+}
+
+/** Tells admins that a mail isn't sent: an invitation once, of a user's resets once until one is. */
+const note = (tx: Tx, { to, of, isInvitation }: Mail, news: News) =>
+  emit(tx, {
+    ...{ subject: to, of, href: isInvitation ? '/settings/invites' : '/settings/channels' },
+    ...news,
+  })
+
+/** Of an invitation, or of a user's password resets. */
+const eventOf = (id: string) => `account_mail ${id}`
+
+type MailState = { status: 'waiting' | 'failed' | 'sent'; answer: string | null }
+
+/** Where the mail of an invitation stands; null without one. */
+export function mailStateOf(
+  db: Tx,
+  { id, email }: { id: string; email: string | null },
+): MailState | null {
+  if (!email) return null
+  const unsent = findUnsentMail(db, id)
+  if (unsent)
+    return { status: unsent.status === 'failed' ? 'failed' : 'waiting', answer: unsent.answer }
+  const failure = getOpen(db, eventOf(id))
+  return failure ? { status: 'failed', answer: failure.text } : { status: 'sent', answer: null }
 }

@@ -4,7 +4,7 @@ import { newId } from '../db/new-id.ts'
 import { insertAccountMail } from '../notifications/outbox-store.ts'
 import type { Config } from '../config.ts'
 import { countRows, getRow } from '../db/queries.ts'
-import { invites } from '../db/schema.ts'
+import { invites, outbox } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken } from '../platform/secrets.ts'
@@ -40,8 +40,13 @@ export const whyNoInvites = ({ registration }: Config) =>
 
 export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
 
-export const findInvite = (db: Tx, id: string) =>
-  getRow(db, invites, and(eq(invites.id, id), isOpen()))
+/** Also one that has expired. */
+export const findUnusedInvite = (db: Tx, id: string) =>
+  getRow(db, invites, and(eq(invites.id, id), isNull(invites.usedAt)))
+
+/** Undefined once it was sent or given up. */
+export const findUnsentMail = (db: Tx, inviteId: string) =>
+  getRow(db, outbox, eq(outbox.subjectId, inviteId))
 
 export const getOpenInvite = (db: Tx, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined

@@ -3,15 +3,22 @@ import { invites } from '../db/schema.ts'
 import { rowJson } from '../resources/json.ts'
 import { invalidField } from '../platform/errors.ts'
 import { resource } from '../resources/resource.ts'
+import { componentOf } from '../web/operation.ts'
 import { requestOrigin } from '../web/own-host.ts'
+import { Badge } from '../web/status-badge.tsx'
 import { Ago, Day } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
-import { sendsAccountMail } from './account-mail.ts'
+import { mailStateOf, sendsAccountMail } from './account-mail.ts'
 import { inviteForm } from './forms.ts'
 import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
 import type { AccountDeps } from './session.ts'
 
-const json = rowJson('Invite', invites, ['email', 'expiresAt'])
+const mail = componentOf('InviteMail', () => ({
+  status: z.enum(['waiting', 'failed', 'sent']),
+  answer: z.string().nullable(),
+}))
+
+const json = rowJson('Invite', invites, ['email', 'expiresAt'], () => ({ mail: mail().nullable() }))
 
 export const invite = resource({
   kind: 'invite',
@@ -29,7 +36,8 @@ export const invite = resource({
     title: 'No open invitations',
     text: 'Create a link, and send it to the person who is to have an account here.',
   },
-  row: ({ createdAt, expiresAt, email }) => ({
+  see: ({ db }: AccountDeps, row) => ({ ...row, mail: mailStateOf(db, row) }),
+  row: ({ createdAt, expiresAt, email, mail }) => ({
     title: (
       <>
         Created <Ago at={createdAt} />
@@ -38,7 +46,12 @@ export const invite = resource({
     since: null,
     label: `the invitation that expires on ${expiresAt.toISOString().slice(0, 10)}`,
     facts: [
-      email && `mailed to ${email}`,
+      mail && (
+        <>
+          {mail.status === 'failed' && <Badge {...notMailed} />} {`${words[mail.status]} ${email}`}
+          {mail.answer && `: ${mail.answer}`}
+        </>
+      ),
       <>
         expires on <Day at={expiresAt} />
       </>,
@@ -61,3 +74,7 @@ export const invite = resource({
   },
   remove: { verb: 'Revoke', note: '; lists the others', lists: true },
 })
+
+const notMailed = { word: 'Not mailed', tone: 'bad', icon: 'x' } as const
+
+const words = { waiting: 'to be mailed to', failed: 'for', sent: 'mailed to' }

@@ -25,6 +25,7 @@ export const eventKinds = [
   'login_new',
   'token_created',
   'admin_granted',
+  'account_mail_failed',
 ] as const
 
 export const eventLevels = ['info', 'warning', 'failure', 'resolved'] as const

@@ -23,6 +23,7 @@ export const kindNames: Record<Kind, string> = {
   server_away: 'Server: another one is away',
   davit_version: 'Server: new version of Davit',
   admin_granted: 'Server: new admin',
+  account_mail_failed: 'Server: invitation or password reset not mailed',
 }
 
 export const serverKinds: readonly Kind[] = [
@@ -31,6 +32,7 @@ export const serverKinds: readonly Kind[] = [
   'server_away',
   'davit_version',
   'admin_granted',
+  'account_mail_failed',
 ]
 
 /** Ticked in a new channel: all that someone may have to do something about, and its end. */

@@ -253,20 +253,6 @@ export const adminGranted = (of: { email: string; by: string }): News => ({
   todo: 'If that wasn’t intended, make them a member again.',
 })
 
-export const passwordReset = () => ({
-  title: 'Set a new password for Davit',
-  text: 'Someone asked for a new password for your account. The link works once, for an hour.',
-  todo: 'If that wasn’t you, ignore this mail: your password stays as it is.',
-  button: 'Set a new password',
-})
-
-export const invitation = ({ expiresAt }: { expiresAt: Date }) => ({
-  title: 'You are invited to Davit',
-  text: `With this link you can register, once, until ${expiresAt.toISOString().slice(0, 10)}.`,
-  todo: null,
-  button: 'Register',
-})
-
 export const newVersion = (of: { version: string; own: string }): News => ({
   ...{ kind: 'davit_version', level: 'info' },
   title: `Davit ${of.version} is available`,

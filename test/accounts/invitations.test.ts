@@ -139,6 +139,7 @@ describe('an invitation', () => {
           email: null,
           createdAt: expect.any(String),
           expiresAt: expect.any(String),
+          mail: null,
         },
       ],
       nextCursor: null,
