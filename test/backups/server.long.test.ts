@@ -162,14 +162,17 @@ test('a server that burnt is back from its bucket with one command: Davit, datab
   expect(await s.volumes()).toHaveLength(2)
 
   await s.davit.start()
+  const restores = async () => {
+    const { items } = await s.client().get<List<Row & { restore: Row | null }>>('/backups')
+    return items.flatMap(({ restore }) => restore?.status ?? [])
+  }
+  await until(async () => (await restores()).some((status) => status === 'succeeded'))
   expect((await s.deployed()).status).toBe('running')
   expect(await s.sql('SELECT count(*), max(id) FROM orders')).toBe('5100|5100')
   expect(await s.read(files, '/data/note')).toBe('kept')
   expect(await s.read(env, '/uploads/picture')).toBe('new')
-  const { items } = await s.client().get<List<Row & { restore: Row | null }>>('/backups')
-  expect(items.filter(({ restore }) => restore).map(({ restore }) => restore!.status)).toEqual([
-    'succeeded',
-  ])
+  expect(await restores()).toEqual(['succeeded'])
+  const { items } = await s.client().get<List<Row>>('/backups')
   expect(items.map(({ status }) => status)).toEqual(items.map(() => 'succeeded'))
   // it goes on where it was
   await s.backUp(`/services/${s.db!.id}`)
