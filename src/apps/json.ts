@@ -23,16 +23,10 @@ import { traffic } from '../traffic/json.ts'
 import { instanceStates } from './live.ts'
 import { hasPort } from '../environments/processes.ts'
 import { freezeJson } from '../deployments/freezes.tsx'
-import type { PendingChanges } from '../deployments/settings.ts'
-import type { Freeze } from '../environments/freeze-store.ts'
 import { planned, plannedJson } from '../environments/planned.tsx'
-import type { Planned } from '../environments/planned-store.ts'
 import { preview, previewJson } from '../environments/preview-note.tsx'
-import type { Preview } from '../environments/preview-store.ts'
 import type { Environment } from '../environments/store.ts'
-import type { ShownLink } from '../links/json.ts'
-import type { Awaited } from '../servers/awaited-store.ts'
-import type { Live } from './live.ts'
+import type { appOf } from './shown.ts'
 
 export const environment = componentOf('Environment', () => ({
   id,
@@ -113,25 +107,10 @@ export const environment = componentOf('Environment', () => ({
   createdAt: time,
 }))
 
-type ShownApp = {
-  /** The hosts of its addresses. */
-  domains: string[]
-  url: string | null
-  live: Live | null
-  links: ShownLink[]
-  pending: PendingChanges
-  planned: Planned | null
-  freeze: Freeze | null
-  preview: Preview | null
-  kept: { id: string } | undefined
-  pinnedTo: string | null
-  awaited: Awaited[]
-}
-
 /** With its live deployment. */
 export const environmentJson = (
   row: Environment,
-  { pending, planned, preview, kept, awaited, ...app }: ShownApp,
+  { pending, planned, preview, kept, awaited, ...app }: Awaited<ReturnType<typeof appOf>>,
 ) =>
   shown(environment, {
     ...row,

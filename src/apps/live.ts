@@ -26,24 +26,11 @@ export const instanceStates = [
   'unknown',
 ] as const
 
-export type LiveInstance = {
-  process: string
-  containerId: string | null
-  serverId: string
-  state: (typeof instanceStates)[number]
-  /** On the project's network, or on the one that spans servers. */
-  address: string | null
-  /** As a Compose file names it, else its name on the engine; null once it was removed. */
-  image: string | null
-}
-
-export type Live = { deploymentId: string; instances: LiveInstance[] }
+export type Live = NonNullable<ReturnType<typeof liveOf>>
+export type LiveInstance = Live['instances'][number]
 
 /** The live deployment of an environment, also while stopped; null when nothing was deployed. */
-export function liveOf(
-  deps: LiveDeps,
-  { id, projectId }: { id: string; projectId: string },
-): Live | null {
+export function liveOf(deps: LiveDeps, { id, projectId }: { id: string; projectId: string }) {
   const { db } = deps
   const release = getLiveRelease(db, id)
   if (!release) return null
@@ -57,10 +44,13 @@ export function liveOf(
   const network = networkNameOf({ id, projectId })
   const addresses = new Map([overlayOf(network), network].flatMap((on) => [...listHeld(db, on)]))
   const instances = listLiveInstances(db, id).map(
-    ({ id, component: process, containerId, serverId, ...one }): LiveInstance => {
+    ({ id, component: process, containerId, serverId, ...one }) => {
       const state = stateOf(deps, { ...one, containerId, serverId })
+      /** On the project's network, or on the one that spans servers. */
       const address = addresses.get(id) ?? null
-      return { process, containerId, serverId, state, address, image: imageOf(process) }
+      /** As a Compose file names it, else its name on the engine; null once it was removed. */
+      const image = imageOf(process)
+      return { process, containerId, serverId, state, address, image }
     },
   )
   return { deploymentId: release.id, instances }
@@ -72,7 +62,7 @@ type Stored = { containerId: string | null; serverId: string; state: string }
 export function stateOf(
   { observed, engines }: Omit<LiveDeps, 'db'>,
   { containerId, serverId, state }: Stored,
-): LiveInstance['state'] {
+): (typeof instanceStates)[number] {
   if (state === 'stopped') return state
   if (engines.isAway({ serverId })) return 'unknown'
   if (containerId !== null && observed.isLooping(containerId)) return 'crash_looping'

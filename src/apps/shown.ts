@@ -47,42 +47,36 @@ export function rowsOf(deps: ShownDeps, project: Project) {
   }))
 }
 
+/** What its JSON says of it beside its row. */
+export const appOf = async (deps: ShownDeps, environment: Environment, project: Project) => ({
+  domains: listHosts(deps.db, { environmentId: environment.id }),
+  url: urlNow(deps, environment, project),
+  live: liveOf(deps, environment),
+  links: await linksOf(deps, environment.id),
+  pending: await pendingChanges(deps, { project, environment }),
+  planned: getPlanned(deps.db, environment.id),
+  freeze: getNextFreeze(deps.db, environment.id),
+  preview: getPreview(deps.db, environment.id),
+  awaited: listAwaited(deps.db, environment.id),
+  kept: listKept(deps.db, [environment.id]).get(environment.id),
+  pinnedTo: pinnedTo(deps.db, environment.id),
+})
+
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
-  environmentJson(environment, {
-    domains: listHosts(deps.db, { environmentId: environment.id }),
-    url: urlNow(deps, environment, project),
-    live: liveOf(deps, environment),
-    links: await linksOf(deps, environment.id),
-    pending: await pendingChanges(deps, { project, environment }),
-    planned: getPlanned(deps.db, environment.id),
-    freeze: getNextFreeze(deps.db, environment.id),
-    preview: getPreview(deps.db, environment.id),
-    awaited: listAwaited(deps.db, environment.id),
-    kept: listKept(deps.db, [environment.id]).get(environment.id),
-    pinnedTo: pinnedTo(deps.db, environment.id),
-  })
+  environmentJson(environment, await appOf(deps, environment, project))
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 
 export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
   const { db, config } = deps
   const current = getCurrent(db, environment.id)
-  const live = liveOf(deps, environment)
+  const app = await appOf(deps, environment, project)
   return {
+    ...app,
     project,
     environment,
-    domains: listHosts(db, { environmentId: environment.id }),
-    url: urlNow(deps, environment, project),
     addresses: addressesOf(deps, { kind: 'environment', environment, project }),
-    live,
-    links: await linksOf(deps, environment.id),
-    instances: live ? shownInstances(deps, environment, live) : [],
-    pending: await pendingChanges(deps, { project, environment }),
-    planned: getPlanned(db, environment.id),
-    freeze: getNextFreeze(db, environment.id),
-    preview: getPreview(db, environment.id),
-    awaited: listAwaited(db, environment.id),
-    kept: listKept(db, [environment.id]).get(environment.id),
+    instances: app.live ? shownInstances(deps, environment, app.live) : [],
     /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),
@@ -92,7 +86,6 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
       : null,
     failing: listFailing(db, environment.id),
     pin: pinOf(db, environment),
-    pinnedTo: pinnedTo(db, environment.id),
     /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
     /** Only its owner may see its page. */
