@@ -22,18 +22,10 @@ export function traced(deps: PipelineDeps, trace: Trace): PipelineDeps {
   return { ...deps, ...onEngines(engines, deps.serverList), trace, git }
 }
 
-/** In the order of its start: times in tenths of a millisecond, as they are small. */
-type Row = [
-  kind: number,
-  name: string,
-  detail: string,
-  start: number,
-  length: number,
-  count: number,
-  failed: 0 | 1,
-]
-
-type Stored = { startedAt: number; queued: number; length: number; dropped: number; rows: Row[] }
+type Stored = Pick<Trace, 'startedAt' | 'dropped' | 'spans'> & {
+  queued: number
+  milliseconds: number
+}
 
 const shownDetail = 100
 
@@ -41,25 +33,22 @@ const shownDetail = 100
 const isShown = ({ kind, milliseconds, failed }: Span) =>
   kind === 'step' || failed || milliseconds >= 0.1
 
-const tenths = (milliseconds: number) => Math.round(milliseconds * 10)
-
 /** Ends the trace, and stores it. That can fail: the deployment is what counts. */
 export function keepTrace({ db }: { db: Db }, { id, createdAt }: Deployment, trace: Trace) {
+  const milliseconds = rounded(trace.end())
   const { startedAt, spans, dropped } = trace
-  const length = tenths(trace.end())
-  const rows = spans
-    .filter(isShown)
-    .map(({ kind, name, detail, start, milliseconds, count, failed }): Row => [
-      spanKinds.indexOf(kind),
-      name,
-      shownImage(detail).slice(0, shownDetail),
-      tenths(start),
-      tenths(milliseconds),
-      count,
-      failed ? 1 : 0,
-    ])
-  const queued = Math.max(0, startedAt - createdAt.getTime())
-  const stored: Stored = { startedAt, queued, length, dropped, rows }
+  const stored: Stored = {
+    startedAt,
+    queued: Math.max(0, startedAt - createdAt.getTime()),
+    milliseconds,
+    dropped,
+    spans: spans.filter(isShown).map((span) => ({
+      ...span,
+      detail: shownImage(span.detail).slice(0, shownDetail),
+      start: rounded(span.start),
+      milliseconds: rounded(span.milliseconds),
+    })),
+  }
   try {
     saveTrace(db, id, Bun.zstdCompressSync(JSON.stringify(stored)))
   } catch (error) {
@@ -123,18 +112,8 @@ export function traceOf(db: Db, deployment: Deployment, now = Date.now()) {
 /** Null when it is damaged. */
 function readStored(data: Buffer, { id }: Deployment) {
   try {
-    const text = Bun.zstdDecompressSync(data).toString()
-    const { startedAt, queued, length, dropped, rows } = JSON.parse(text) as Stored
-    const spans = rows.map(([kind, name, detail, start, tenth, count, failed]): Span => ({
-      kind: spanKinds[kind]!,
-      name,
-      detail,
-      start: start / 10,
-      milliseconds: tenth / 10,
-      count,
-      failed: failed === 1,
-    }))
-    return { startedAt, queued, milliseconds: length / 10, dropped, spans }
+    const stored: Stored = JSON.parse(Bun.zstdDecompressSync(data).toString())
+    return { ...stored, spans: [...stored.spans] } // throws without any
   } catch (error) {
     report('the trace of a deployment is damaged', error, { deployment: id })
     return null
@@ -175,4 +154,5 @@ function covered(spans: Span[]) {
   return rounded(sum)
 }
 
-const rounded = (milliseconds: number) => tenths(milliseconds) / 10
+/** To tenths, as they are small. */
+const rounded = (milliseconds: number) => Math.round(milliseconds * 10) / 10
