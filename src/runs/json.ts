@@ -44,7 +44,6 @@ export const operations: SliceOperations = () => ({
       run(),
     ),
     'GET /envs/:envId/runs/:id': does('Get a run', run()),
-    'GET /envs/:envId/runs/:id/status': does('Get a run; an alias', run()),
     'GET /envs/:envId/runs/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
     'GET /envs/:envId/runs/:id/attach': does(
       'Attach over a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input is only for a run that was started with attach, which has a terminal, or stdin, whose input ends with {"end":true}. Without a handshake: get the run',

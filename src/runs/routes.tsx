@@ -29,7 +29,7 @@ import { userOf } from '../web/user-of.ts'
 import { attach, refuseEnded } from './attach.ts'
 import type { AttachDeps } from './attach.ts'
 import { runJson } from './json.ts'
-import { RunPage, RunStatusSection } from './run-page.tsx'
+import { RunPage } from './run-page.tsx'
 import { runPath, RunsPage } from './runs-page.tsx'
 import { cancelRun, findImage, runForm, startRun } from './start.ts'
 import { findRun, getStatus, isEnded, logOf, pageOfRuns } from './store.ts'
@@ -60,14 +60,6 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
       },
     )
     .get('/envs/:envId/runs/:id', query(shownQuery), (c) => showRun(c, c.req.valid('query')))
-    .get('/envs/:envId/runs/:id/status', (c) => {
-      const { run } = find(c)
-      return show(c, {
-        title: titleOf(c),
-        page: () => <RunStatusSection {...find(c)} isCancelling={isCancelling(run)} />,
-        json: () => runJson(run),
-      })
-    })
     .get('/envs/:envId/runs/:id/logs', ownFirst, query(jobLogQuery), (c) => {
       const { run } = find(c)
       return answerJobLog(c, deps, {
@@ -122,25 +114,16 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
     const extent = getExtent(logDb, logOf(run))
     const lines = await listLastLines(deps, logOf(run), { ...tail, ...chosen })
     return show(c, {
-      title: titleOf(c),
+      title: `${project.name}: a run in ${environment.name}`,
       page: () => (
         <RunPage
           {...{ run, environment, project, extent, lines, chosen }}
-          isCancelling={isCancelling(run)}
+          isCancelling={getJob(db, run.id)?.cancelRequested === true}
         />
       ),
       json: () => runJson(run),
       live: { isCarried: !run.attach && !isEnded(run.status) },
     })
-  }
-
-  function titleOf(c: Context) {
-    const { project, environment } = ownEnvironment(deps, c)
-    return `${project.name}: a run in ${environment.name}`
-  }
-
-  function isCancelling({ id }: Run) {
-    return getJob(db, id)?.cancelRequested === true
   }
 
   function find(c: Context) {

@@ -66,7 +66,7 @@ export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   )
 }
 
-export const RunStatusSection = ({ project, environment, run, isCancelling }: Props) => (
+const RunStatusSection = ({ project, environment, run, isCancelling }: Props) => (
   <Live
     as="section"
     id="run-status"

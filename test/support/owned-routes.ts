@@ -104,7 +104,6 @@ export const ownedRoutes: Record<
   'GET /envs/:envId/runs': {},
   'POST /envs/:envId/runs': { body: { command: 'true' } },
   'GET /envs/:envId/runs/:id': { id: 'run' },
-  'GET /envs/:envId/runs/:id/status': { id: 'run' },
   'GET /envs/:envId/runs/:id/logs': { id: 'run' },
   'GET /envs/:envId/runs/:id/attach': { id: 'run', answers: 409 }, // it has ended
   'POST /envs/:envId/runs/:id/cancel': { id: 'run' },
