@@ -104,18 +104,9 @@ const sealedAs = (releaseId: string) => `release ${releaseId}`
 export const sealComponents = (secrets: Secrets, releaseId: string, components: Component[]) =>
   secrets.seal(JSON.stringify(components), sealedAs(releaseId))
 
-/** Returns null for a release that an earlier version created. */
+/** Null for a release that was found after a restore, and for one that was replaced. */
 export const openComponents = (
   secrets: Secrets,
   release: { id: string; components: string | null } | undefined,
 ): Component[] | null =>
-  release?.components
-    ? JSON.parse(secrets.open(release.components, sealedAs(release.id))).map(withDefaults)
-    : null
-
-/** An earlier version stored fewer fields. */
-const withDefaults = (stored: Component): Component => ({
-  ...stored,
-  replicas: stored.replicas ?? 1,
-  joins: stored.joins ?? [],
-})
+  release?.components ? JSON.parse(secrets.open(release.components, sealedAs(release.id))) : null

@@ -16,7 +16,6 @@ import {
   getLiveRelease,
   getShare,
   giveUpUnfinished,
-  insertInstance,
   isKnown,
   isWatched,
   keyOf,
@@ -116,7 +115,7 @@ export async function listDifferent(
 
 /**
  * Handles containers that aren't in the database. Leftovers of a roll-out are removed. A service's container
- * that an earlier version created, or that is newer than this database's backup, is adopted.
+ * that is newer than this database's backup is adopted.
  */
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, engines, instanceId } = deps
@@ -154,13 +153,7 @@ function adopt(
   const same = rows.filter((one) => one.component === component && one.releaseId === release.id)
   const vacant = same.find((row) => !there.has(row.containerId ?? ''))
   if (vacant) updateInstance(db, vacant.id, { containerId, serverId })
-  else if (same.length > 0 || release.components !== null) return false
-  else
-    insertInstance(db, {
-      ...{ releaseId: release.id, workloadId, component, containerId, serverId },
-      state: 'live',
-    })
-  return true
+  return vacant !== undefined
 }
 
 /** Inspects one by one: the engine's list may still show a container as running that has just ended. */

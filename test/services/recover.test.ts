@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { instances, jobs, releases } from '../../src/db/schema.ts'
+import { jobs } from '../../src/db/schema.ts'
 import { recoverServices } from '../../src/services/recover.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
@@ -50,20 +50,6 @@ test.each([
     expect((await leftOf(t, json)).containers).toHaveLength(1)
   },
 )
-
-test('containers that an earlier version made are found by their labels, and restart as they are', async () => {
-  const { t, ada } = withAda(simulatedApp())
-  const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}}}`)
-  t.db.delete(instances).run()
-  t.db.update(releases).set({ components: null }).run()
-  const again = await startAgain(t, ada)
-  expect(await settled(again.next, again.ada, service)).toMatchObject({ status: 'running' })
-  await again.ada.post(`/services/${service.id}/restart`)
-  const restarted = await settled(again.next, again.ada, service)
-  const idsOf = ({ containers }: typeof service) => containers.map((one: { id: string }) => one.id)
-  expect(restarted).toMatchObject({ status: 'running', error: null })
-  expect(idsOf(restarted)).toEqual(idsOf(service))
-})
 
 test('a deletion that was interrupted goes on as it was asked for', async () => {
   const { t, ada } = withAda(simulatedApp())
