@@ -6,16 +6,15 @@ import { getFreeze } from '../environments/freeze-store.ts'
 import type { Check } from '../git/providers/provider.ts'
 import { findSource } from '../git/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { counted } from '../web/units.ts'
-import { getJob, listInStatus, logOf, updateDeployment } from './store.ts'
+import { getJob, listInStatus, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
-import { endWaiting, holdWaiting, publishStarted, startWaiting } from './waiting-store.ts'
+import { endWaiting, holdWaiting, publishStarted, say, startWaiting } from './waiting-store.ts'
 
 type CheckDeps = {
   config: Config
@@ -167,7 +166,7 @@ export class CheckWatch {
   #keep({ id, environmentId, checks: before }: Deployment, checks: CommitChecks) {
     if (Bun.deepEquals(before, checks)) return
     updateDeployment(this.#deps.db, id, { checks })
-    this.#log({ id, environmentId }, checksInWords(checks))
+    say(this.#deps, { id, environmentId }, checksInWords(checks))
     this.#deps.logs.publish(id, { status: 'waiting' })
   }
 
@@ -177,7 +176,7 @@ export class CheckWatch {
     const freeze = getFreeze(db, deployment.environmentId)
     if (freeze) {
       holdWaiting(db, deployment, freeze)
-      this.#log(deployment, why)
+      say(this.#deps, deployment, why)
       logs.publish(deployment.id, { status: 'waiting' })
       return
     }
@@ -196,12 +195,6 @@ export class CheckWatch {
 
   #later(id: string, now: number, milliseconds: number) {
     this.#seen.set(id, { askedAt: now, due: now + milliseconds, greenSince: null })
-  }
-
-  #log(deployment: Pick<Deployment, 'id' | 'environmentId'>, text: string) {
-    const log = new LogWriter(this.#deps, logOf(deployment))
-    log.write(text)
-    log.end()
   }
 }
 

@@ -1,4 +1,3 @@
-import { LogWriter } from '../logs/log-writer.ts'
 import type { PlannedVersion } from '../db/schema.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
@@ -15,12 +14,10 @@ import type { Planned } from '../environments/planned-store.ts'
 import type { Project } from '../projects/store.ts'
 import { readMoment } from '../web/moment.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
-import { logOf } from './store.ts'
 import { inUtc } from './frozen.ts'
 import { checkTrigger, enqueue } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
-import { publishSuperseded } from './waiting-store.ts'
-import type { Queued } from './waiting-store.ts'
+import { publishSuperseded, say } from './waiting-store.ts'
 
 export type PlanDeps = TriggerDeps & { scheduler: Scheduler }
 
@@ -110,20 +107,14 @@ function deployPlanned(deps: PlanDeps, environmentId: string, now: number) {
     { behavior: 'immediate' },
   )
   if (!begun) return
-  say(deps, begun, now)
-  publishSuperseded(deps, begun.queued)
-  jobs.wake()
-}
-
-function say(
-  deps: PlanDeps,
-  { planned, queued }: { planned: Planned; queued: Queued },
-  now: number,
-) {
-  const log = new LogWriter(deps, logOf(queued.deployment))
-  const late = now - planned.at.getTime() > grace
-  log.write(
-    `Planned by ${planned.plannedBy} for ${planned.at.toISOString()}.${late ? ' Davit wasn’t running then, so it is deployed now.' : ''}`,
+  const { planned, queued } = begun
+  const isLate = now - planned.at.getTime() > grace
+  const late = isLate ? ' Davit wasn’t running then, so it is deployed now.' : ''
+  say(
+    deps,
+    queued.deployment,
+    `Planned by ${planned.plannedBy} for ${planned.at.toISOString()}.${late}`,
   )
-  log.end()
+  publishSuperseded(deps, queued)
+  jobs.wake()
 }

@@ -168,13 +168,14 @@ export function publishStarted(
   deps.jobs.wake()
 }
 
-function say(
-  deps: { db: Db; logDb: LogDb; logs: Logs },
+/** Where nothing else writes to its log. */
+export function say(
+  deps: { logDb: LogDb; logs: Logs },
   deployment: Pick<Deployment, 'id' | 'environmentId'>,
-  line: string,
+  ...lines: string[]
 ) {
   const log = new LogWriter(deps, logOf(deployment))
-  log.write(line)
+  for (const line of lines) log.write(line)
   log.end()
 }
 

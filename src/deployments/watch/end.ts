@@ -1,26 +1,18 @@
 import type { Db } from '../../db/index.ts'
 import type { WatchEnd } from '../../db/schema.ts'
 import { applyCode, getEnvironmentIn } from '../../environments/store.ts'
-import { LogWriter } from '../../logs/log-writer.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
 import { noteSuccess } from '../notices.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
 import type { Promoted } from '../promote.ts'
-import { getCurrent, getJob, logOf } from '../store.ts'
+import { getCurrent, getJob } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
-import { publishSuperseded } from '../waiting-store.ts'
+import { publishSuperseded, say } from '../waiting-store.ts'
 import { figuresOf, promoteShare, storeEnd, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import type { WatchDeps } from '../context.ts'
 import { failedOf } from './view.ts'
-
-/** Writes to the log of a deployment that has ended. */
-export function logTo(deps: Pick<WatchDeps, 'logDb' | 'logs'>, watched: Watched, lines: string[]) {
-  const log = new LogWriter(deps, logOf(watched))
-  for (const line of lines) log.write(line)
-  log.end()
-}
 
 type Ending = {
   end: Exclude<WatchEnd, 'reverted' | 'cancelled'>
@@ -45,7 +37,7 @@ export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why
     })
     return unpromoted.has(end) ? [] : promoteNext(db, job)
   })
-  logTo(deps, watched, [endsIn({ end, by, why }), ...promoted.map(promotedIn)])
+  say(deps, watched, endsIn({ end, by, why }), ...promoted.map(promotedIn))
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
   scheduler.wake() // its commit may have other schedules
@@ -111,7 +103,7 @@ export async function promote(deps: WatchDeps, watched: Watched, by: string | un
   )
   routing.route({ id: environmentId, kind: 'app' })
   scheduler.wake() // its commit may have other schedules
-  logTo(deps, now, [`Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`])
+  say(deps, now, `Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`)
   logs.publish(id, { status: now.status })
   if (now.watch.seconds === 0) await endWatch(deps, now, { end: 'over' })
 }

@@ -9,8 +9,9 @@ import { getJob, getStatus } from '../store.ts'
 import type { Deployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { promotedIn } from '../promote.ts'
+import { say } from '../waiting-store.ts'
 import type { Promoted } from '../promote.ts'
-import { endWatch, logTo, publishPromoted, settleStayed, whyTakenBack } from './end.ts'
+import { endWatch, publishPromoted, settleStayed, whyTakenBack } from './end.ts'
 import { figuresOf, getWatched, storeReverted, storeTakenBack, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
@@ -104,7 +105,7 @@ async function revert(
     if (now) await stay(deps, now, { message, why: gone })
     return false
   }
-  logTo(deps, watched, [...linesOf(before), ...promoted.map(promotedIn)])
+  say(deps, watched, ...linesOf(before), ...promoted.map(promotedIn))
   publishPromoted(deps, promoted)
   for (const one of [id, before.id]) logs.publish(one, { status: getStatus(db, one)! })
   scheduler.wake() // the commit before may have other schedules

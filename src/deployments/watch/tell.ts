@@ -8,9 +8,8 @@ import { noteReverted } from '../notices.ts'
 import { queueStatus } from '../status-store.ts'
 import { getJob } from '../store.ts'
 import type { WatchDeps } from '../context.ts'
-import { logTo } from './end.ts'
+import { say } from '../waiting-store.ts'
 import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
-import type { Watched } from './store.ts'
 import { failedOf } from './view.ts'
 
 /** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
@@ -49,7 +48,7 @@ export async function tellReverted(deps: WatchDeps, id: string) {
     { signal: shutdown },
   )
   const told = [...requests.map(requestsInWords), ...lines.map((line) => `It wrote: ${line}`)]
-  logTo(deps, reverted as Watched, told)
+  say(deps, reverted, ...told)
   deps.logs.publish(id, { status: reverted.status })
 }
 
