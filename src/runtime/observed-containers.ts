@@ -19,17 +19,12 @@ import { ContainerLists } from './container-lists.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
 /** These fields are missing in the engine's list of containers. */
-export type Condition = Pick<
-  Container,
-  | 'state'
-  | 'restartCount'
-  | 'exitCode'
-  | 'oomKilled'
-  | 'error'
-  | 'startedAt'
-  | 'finishedAt'
-  | 'restartPolicy'
->
+const unlisted = [
+  ...(['state', 'restartCount', 'exitCode', 'oomKilled'] as const),
+  ...(['error', 'startedAt', 'finishedAt', 'restartPolicy'] as const),
+]
+
+export type Condition = Pick<Container, (typeof unlisted)[number]>
 
 /** Null when it was removed, `away` while the engine is unreachable. */
 export type ObservedContainer = Container | null | 'away'
@@ -282,13 +277,5 @@ export class ObservedContainers {
   }
 }
 
-export const conditionOf = (container: Container): Condition => ({
-  state: container.state,
-  restartCount: container.restartCount,
-  exitCode: container.exitCode,
-  oomKilled: container.oomKilled,
-  error: container.error,
-  startedAt: container.startedAt,
-  finishedAt: container.finishedAt,
-  restartPolicy: container.restartPolicy,
-})
+export const conditionOf = (container: Container) =>
+  Object.fromEntries(unlisted.map((name) => [name, container[name]])) as Condition
