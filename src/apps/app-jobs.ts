@@ -3,6 +3,7 @@ import { newId } from '../db/new-id.ts'
 import { retryWhileEngineDown, untilEngineResponds } from '../docker/retry-while-engine-down.ts'
 import type { PipelineDeps } from '../deployments/context.ts'
 import { observe, publishStatus } from '../deployments/observe.ts'
+import { workloadOf } from '../deployments/steps/deploy.ts'
 import { getCurrent, getJob as getDeployed, updateDeployment } from '../deployments/store.ts'
 import { appSteps, isAppJob, stepOfJob } from '../environments/app-steps.ts'
 import type { AppJob, AppStep } from '../environments/app-steps.ts'
@@ -96,10 +97,7 @@ export const appKind =
     const current = getCurrent(deps.db, id)
     const found = current && getDeployed(deps.db, current.id)
     if (!found) return undefined
-    const { ownerId, id: projectId, composeFile } = found.project
-    const { placement } = found.environment
-    const isWhole = composeFile !== null
-    const workload: Workload = { id, kind: 'app', ownerId, projectId, placement, isWhole }
+    const workload = workloadOf(found)
     let isBegun = false
     let wasUp = false
     const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>

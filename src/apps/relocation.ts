@@ -1,3 +1,4 @@
+import { workloadOf } from '../deployments/steps/deploy.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { Failure } from '../platform/errors.ts'
@@ -45,9 +46,8 @@ export async function findResident(
   })
   if (there.some(({ state }) => state === 'stopped'))
     return resident({ why: 'It is stopped.', todo: 'Deploy it: the new version starts elsewhere.' })
-  const isWhole = project.composeFile !== null
   // its parts move one by one, which only is no harm where none of them serves any more
-  if (isWhole && !deps.engines.isLost({ serverId: server.id }))
+  if (project.composeFile !== null && !deps.engines.isLost({ serverId: server.id }))
     return resident({
       why: 'It is an app of a Compose file, which runs as a whole.',
       todo: 'Deploy it: all of it then runs where its placement allows.',
@@ -59,12 +59,9 @@ export async function findResident(
     return resident(hasData('It has volumes'))
   const names = new Set(there.filter(isWanted).map(({ component }) => component))
   const wanted = components.filter(({ name }) => names.has(name))
-  const of = { ownerId: project.ownerId, projectId: project.id, isWhole }
-  const workload = { id, kind: 'app', ...of } as const
-  const { placement } = environment
   try {
     const beside = { components, serverId: undefined, leaving: server.id }
-    await deps.runtime.place({ ...workload, placement }, wanted, beside)
+    await deps.runtime.place(workloadOf(found), wanted, beside)
     return resident(null)
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'no_server') throw error

@@ -17,7 +17,8 @@ import type { StoredMove } from '../db/stored-move.ts'
 import type { MoveDeps } from '../runtime/moves.ts'
 import type { BuildEngine } from './steps/choose-build-engine.ts'
 import type { Uploads } from './uploads.ts'
-import type { Deployment, Job } from './store.ts'
+import type { Watches } from './watch/watches.ts'
+import type { Job } from './store.ts'
 
 export type PipelineDeps = MoveDeps & {
   logDb: LogDb
@@ -30,14 +31,7 @@ export type PipelineDeps = MoveDeps & {
   scheduler: Scheduler
   uploads: Uploads
   jobs: Jobs
-  watches: {
-    prepare: () => Promise<unknown>
-    begin: (deploymentId: string) => void
-    endFor: (
-      work: { environmentId: string; what: string; signal: AbortSignal },
-      end: 'replaced' | 'interrupted' | 'stopped',
-    ) => Promise<unknown>
-  }
+  watches: Pick<Watches, 'prepare' | 'begin' | 'endFor'>
 }
 
 /** All that a watch needs. A pipeline ends watches, so it has them in its own. */
@@ -57,8 +51,6 @@ export type Run = Job &
     /** The addresses at which the owner's ports are published. */
     places: Places
 
-    /** Starts at 1, and is higher after a crash of Davit. */
-    attempt: number
     /** Set by hand in an earlier deployment, for a rollback; otherwise undefined. */
     own: OpenVariable[] | undefined
     /** Only those set by hand until the image is built. Later also those of links and Davit's own. */
@@ -68,8 +60,6 @@ export type Run = Job &
     /** The credentials for the repository and its submodules; empty when an image is reused. */
     keys: Keys
     log: (text: string, stream?: NewLine['stream']) => void
-    /** Stores facts about the deployment as soon as they are known. */
-    save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
     /** Chosen once, while the repository is cloned. */
     buildEngine: () => Promise<BuildEngine>

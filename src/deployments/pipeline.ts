@@ -48,7 +48,7 @@ export async function runPipeline(
   work: Work,
 ) {
   const { signal, shutdown } = work
-  const { attempt, input, after } = work.job // the input has variables of an earlier deployment, for a rollback
+  const { input, after } = work.job // the input has variables of an earlier deployment, for a rollback
   if (after) refuseWithoutBackup(deps.db, after)
   const { deployment, project } = job
   const { share } = deployment
@@ -60,7 +60,6 @@ export async function runPipeline(
   const isOfOurs = deployment.image || deployment.pullReference || deployment.upload
   const keys = isOfOurs ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
-  const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
   let buildEngine: ReturnType<Run['buildEngine']> | undefined
   const move = moveOf(deps.db, { id: deployment.id, subjectId: environmentId })
@@ -68,14 +67,12 @@ export async function runPipeline(
     ...deps,
     ...job,
     move,
-    attempt,
     own,
     variables,
     joins: [],
     keys,
     places: placesOf(deps, project.ownerId),
     log,
-    save,
     signal,
     shutdown,
     buildEngine: () =>
@@ -129,7 +126,7 @@ export async function runPipeline(
       },
       undone({ downtimeMs, problems }) {
         unsolved.push(...problems)
-        if (downtimeMs !== null) save({ downtimeMs })
+        if (downtimeMs !== null) progress.save({ downtimeMs })
       },
     }),
   )

@@ -10,25 +10,14 @@ import { getLiveRelease, getSettings } from '../runtime/store.ts'
 import type { Run } from './context.ts'
 import type { Deployment } from './store.ts'
 
-type Field = Exclude<
-  keyof typeof environmentForm.shape & keyof Environment,
-  | 'branch'
-  | 'tags'
-  | 'waitForChecks'
-  | 'promoteFrom'
-  | 'promoteAutomatically'
-  | 'autoDeploy'
-  | 'drainSeconds'
-  | 'watchSeconds'
-  | 'rollbackOn'
->
+type Field = keyof typeof environmentForm.shape & keyof Environment
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */
 export const fieldLabels = Object.fromEntries(
   looksOf(environmentForm).flatMap(([name, { label, applies }]) =>
     applies ? [[name, label.toLowerCase()]] : [],
   ),
-) as Record<Field, string>
+) as Partial<Record<Field, string>>
 
 const fields = Object.keys(fieldLabels) as Field[]
 
@@ -36,7 +25,7 @@ type Variables = Record<string, string>
 
 /** Stored encrypted with the release, and deleted with its image. */
 export type Settings = {
-  fields: Pick<Environment, Field>
+  fields: Partial<Pick<Environment, Field>>
   /** As set in its containers, without Davit's own. */
   variables: Variables
   /** The keys of secret variables. */
