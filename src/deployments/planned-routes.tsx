@@ -19,7 +19,6 @@ import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
-import { TextField } from '../web/fields-view.tsx'
 import { moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
@@ -120,7 +119,7 @@ type DialogProps = {
 }
 
 const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps) => {
-  const { branch, tag, commit, image } = planned?.version ?? {}
+  const ref = planned?.version.tag ? 'tag' : 'branch'
   const stored = planned && {
     at: planned.at.toISOString().slice(0, 16),
     zone: 'UTC',
@@ -137,36 +136,19 @@ const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps)
       draft={draft}
       submit={planned ? 'Change time' : 'Plan deployment'}
     >
-      <SchemaFields schema={form} names={['at', 'zone']} values={stored ?? {}} />
-      {project.image === null ? (
-        <>
-          <TextField
-            name={tag ? 'tag' : 'branch'}
-            label={tag ? 'Tag' : 'Branch or tag'}
-            value={tag ?? branch}
-            placeholder={followedInWords({ environment, project })}
-            hint="Its newest commit at that time is deployed."
-            code
-          />
-          <TextField
-            name="commit"
-            label="Commit"
-            value={commit}
-            placeholder="newest at that time"
-            hint="The full hash of 40 or 64 digits, for exactly that one."
-            code
-          />
-        </>
-      ) : (
-        <TextField
-          name="image"
-          label="Image"
-          value={image}
-          placeholder={project.image}
-          hint="It is pulled at that time."
-          code
-        />
-      )}
+      <SchemaFields
+        schema={form}
+        names={['at', 'zone', ...(project.image === null ? [ref, 'commit'] : ['image'])]}
+        values={{ ...planned?.version, ...stored }}
+        more={{
+          [ref]: {
+            placeholder: followedInWords({ environment, project }),
+            hint: 'Its newest commit at that time is deployed.',
+          },
+          commit: { placeholder: 'newest at that time' },
+          image: { placeholder: project.image ?? '', hint: 'It is pulled at that time.' },
+        }}
+      />
       <p class="muted">
         Pushes are deployed until then as usual. One deployment of an environment can be planned:
         another time replaces this one.

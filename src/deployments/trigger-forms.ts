@@ -27,13 +27,17 @@ export const hookForm = z.object({
 
 const versionFields = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
-  branch: branchName.nullish(),
+  branch: field(branchName.nullish(), { label: 'Branch or tag', code: true }),
   /** In place of a branch. */
-  tag: branchName.nullish(),
-  commit: commitHash.nullish(),
+  tag: field(branchName.nullish(), { label: 'Tag', code: true }),
+  commit: field(commitHash.nullish(), {
+    label: 'Commit',
+    hint: 'The full hash of 40 or 64 digits, for exactly that one.',
+    code: true,
+  }),
   noCache: flag().nullish(),
   /** Another tag or digest of the project's image. */
-  image: imageReference.nullish(),
+  image: field(imageReference.nullish(), { label: 'Image', code: true }),
 })
 
 type Issues = { addIssue: (issue: { code: 'custom'; path: string[]; message: string }) => void }

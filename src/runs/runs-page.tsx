@@ -1,4 +1,3 @@
-import { usualTimeout } from '../platform/limits.ts'
 import { joinWords } from '../platform/shell-words.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
@@ -6,10 +5,11 @@ import type { Environment } from '../environments/store.ts'
 import { Person } from '../web/person.tsx'
 import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
-import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { RunBadge } from '../web/status-badge.tsx'
+import { SchemaFields } from '../web/schema-fields.tsx'
 import { Ago } from '../web/times.tsx'
+import { runForm } from './start.ts'
 import type { Run } from './store.ts'
 
 export const runsPath = (environmentId: string) => `/envs/${environmentId}/runs`
@@ -65,27 +65,7 @@ export const RunsPage = ({ head, items, nextCursor, draft, refusal }: RunsPagePr
 
 const RunForm = ({ environment, draft }: { environment: Environment; draft: Draft }) => (
   <PostForm action={runsPath(environment.id)} draft={draft} class="form run-form">
-    <div class="field-row">
-      <TextField
-        name="command"
-        label="Command"
-        placeholder="bin/rails db:seed"
-        hint="Split into words as in a shell. For pipes and variables use sh -c '…'."
-        code
-        required
-      />
-      <TextField
-        name="timeout"
-        label="Timeout (seconds)"
-        placeholder={String(usualTimeout)}
-        inputmode="numeric"
-      />
-    </div>
-    <Checkbox
-      name="attach"
-      label="Open a terminal"
-      hint="For a console or a shell. The command starts once the terminal is connected."
-    />
+    <SchemaFields schema={runForm} />
     <div class="form-actions start">
       <Button>Run command</Button>
     </div>

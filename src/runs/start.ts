@@ -11,6 +11,7 @@ import { AppError } from '../platform/errors.ts'
 import { refuseMore, usualTimeout } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
 import { command, flag, whole } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
 import { whileAlive } from '../docker/while-alive.ts'
 import { countActive, getStatus, insertRun } from './store.ts'
 import type { Run } from './store.ts'
@@ -21,9 +22,21 @@ import type { Run } from './store.ts'
  */
 export const runForm = z
   .object({
-    command: command(),
-    timeout: whole('seconds', { min: 1, max: 86_400 }).nullish(),
-    attach: flag().default(false),
+    command: field(command(), {
+      label: 'Command',
+      placeholder: 'bin/rails db:seed',
+      hint: "Split into words as in a shell. For pipes and variables use sh -c '…'.",
+      ...{ code: true, isNarrow: true },
+    }),
+    timeout: field(whole('seconds', { min: 1, max: 86_400 }).nullish(), {
+      ...{ label: 'Timeout', unit: 'seconds', placeholder: String(usualTimeout) },
+      ...{ inputmode: 'numeric', isNarrow: true },
+    }),
+    attach: field(flag().default(false), {
+      label: 'Open a terminal',
+      hint: 'For a console or a shell. The command starts once the terminal is connected.',
+      isFlag: true,
+    }),
     stdin: flag().default(false),
   })
   .refine(({ attach, stdin }) => !attach || !stdin, {
