@@ -29,7 +29,6 @@ const onlyKind: Record<string, Kind> = {
   'GET /containers/api': 'json',
   'GET /containers/events': 'stream',
   'GET /settings/events/notices': 'stream',
-  'GET /services/:id{[a-f0-9-]{36}}/events': 'stream',
   'GET /containers/:id/stats': 'stream',
 }
 

@@ -27,7 +27,6 @@ import type { Variable } from './compose/variables.ts'
 import type { Values } from './compose/variables.ts'
 import { outlineOf } from './outline.ts'
 import type { WantedPort } from './ports.ts'
-import type { ImagePull } from './progress.ts'
 import type { ShownService } from './shown.ts'
 import type { Service } from './store.ts'
 
@@ -178,28 +177,6 @@ const variableJson = ({ hidden, generate, default: value, ...shown }: Variable) 
   generated: generate !== null,
 })
 
-export const eventJson = (service: Service, pull: ImagePull[]) => ({
-  status: service.status,
-  error: service.errorMessage,
-  pull,
-})
-
-/** Without the progress of its pulls it is only the state. */
-const serviceEvent = () =>
-  z.object({
-    status: z.enum(serviceStatuses),
-    error: z.string().nullable(),
-    pull: z.array(
-      z.object({
-        image: z.string(),
-        layers: z.array(
-          z.object({ id: z.string(), status: z.string(), current: z.int(), total: z.int() }),
-        ),
-        done: z.boolean(),
-      }),
-    ),
-  })
-
 export const operations: SliceOperations = () => ({
   Services: {
     'GET /services': does('Search the catalogue, and list your services', serviceList()),
@@ -229,7 +206,6 @@ export const operations: SliceOperations = () => ({
     'POST /services/:id/restart': works('Restart a service, or start it', service()),
     'POST /services/:id/stop': works('Stop a service', service()),
     'POST /services/:id/cancel': works('Cancel what is under way', service()),
-    'GET /services/:id/events': follows('Follow its state and the images it pulls', serviceEvent()),
     'GET /services/:id/output': reads('Read or search what its containers wrote', output()),
     'GET /services/:id/output/stream': follows('Follow what its containers write', outputLine()),
     'GET /services/:id/logs': reads(

@@ -1,7 +1,7 @@
 import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { getJob, getJobOf } from '../jobs/store.ts'
+import { getJob, getJobOf, hasJob } from '../jobs/store.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { changeLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
@@ -12,6 +12,7 @@ import type { LogKey } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
+import { listAwaited } from '../servers/awaited-store.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
 import { PageHead } from '../web/components.tsx'
@@ -19,7 +20,6 @@ import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
 import { bodyOrQuery, query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { sse } from '../web/sse.ts'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { Catalogue, matching } from './catalogue.ts'
@@ -27,25 +27,25 @@ import { changeRoutes } from './change-routes.tsx'
 import type { BackupFirst } from './change-routes.tsx'
 import { ConnectionDetails, detailsOf } from './connection.tsx'
 import { grantsOf } from './definition.ts'
-import { followService, statusPropsOf } from './follow.ts'
-import type { FollowDeps } from './follow.ts'
 import { catalogueQuery, serviceRemovalForm } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
 import { checkOwner, ownService, serviceCrumbs, servicePattern } from './own-service.ts'
+import type { PullProgress } from './progress.ts'
 import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
+import type { ServiceDeps } from './state.ts'
 import { listServices, listLinkedEnvironments, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
 import { refuseUsed, UsedByWarning } from './used-by.tsx'
 
 export const serviceRoutes = (
-  deps: RemovalDeps & FollowDeps & StreamDeps & Serving,
+  deps: RemovalDeps & ServiceDeps & StreamDeps & Serving & { pulls: Map<string, PullProgress> },
   backupFirst: BackupFirst,
 ) => {
   const { db, config } = deps
@@ -118,7 +118,13 @@ export const serviceRoutes = (
     .get(servicePattern, query(shownQuery), async (c) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)
-      const status = statusPropsOf(deps, shown)
+      const status = {
+        ...shown,
+        isBusy: hasJob(db, service.id),
+        awaited: listAwaited(db, service.id),
+        canMove: deps.serverList.list().length > 1,
+        images: deps.pulls.get(service.id)?.images ?? [],
+      }
       const said = clientOf(c) === 'program' ? null : await told(service)
       const log = said && (await logShown(service, c.req.valid('query')))
       return show(c, {
@@ -135,13 +141,6 @@ export const serviceRoutes = (
         partial: () => <ServiceStatus {...status} />,
         json: () => serviceJson(shown),
         live: { about: service.id, isCarried: log ? !log.isOver : false },
-      })
-    })
-    .get(`${servicePattern}/events`, (c) => {
-      const { id } = ownService(deps, c)
-      return sse(c, {
-        streams: deps.streams,
-        events: (signal) => followService(deps, { id, signal }),
       })
     })
     .get(`${servicePattern}/secrets`, async (c) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
+import { setBackup } from '../../src/backups/store.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertRun } from '../../src/runs/store.ts'
@@ -12,6 +13,7 @@ import { addressOf, routesOf } from './walk.ts'
 
 /** Every address that answers with a stream. */
 const streams = [
+  'GET /backups/:id/logs',
   'GET /containers/events',
   'GET /containers/:id/logs',
   'GET /containers/:id/stats',
@@ -19,14 +21,18 @@ const streams = [
   'GET /live',
   'GET /projects/:id/deployments/:deploymentId/logs',
   'GET /projects/:id/envs/:envId/output/stream',
-  'GET /services/:id{[a-f0-9-]{36}}/events',
   'GET /services/:id{[a-f0-9-]{36}}/logs',
   'GET /services/:id{[a-f0-9-]{36}}/output/stream',
+  'GET /settings/events/notices',
 ]
+
+/** As many as all of them, twice. */
+const manyStreams = { DAVIT_STREAMS_PER_USER: '100' }
 
 /** Opens every stream there is for one who owns something of everything, with a session and with a token. */
 async function allStreams(t: TestApp, ada: TestClient) {
   const ids = await everything(t, ada)
+  setBackup(t.db, ids.backup, { status: 'pending' })
   await t.docker.startContainer(ids.container)
   const { id: deployment } = insertDeployment(t.db, {
     projectId: ids.project,
@@ -73,7 +79,7 @@ async function allStreams(t: TestApp, ada: TestClient) {
 }
 
 test('every stream ends soon after another process ended the login that opened it', async () => {
-  const t = testApp()
+  const t = testApp(manyStreams)
   const open = await allStreams(t, t.logInAsAdmin('ada@example.com'))
   t.db.$client.run('DELETE FROM sessions')
   t.db.$client.run('DELETE FROM api_tokens')
@@ -96,7 +102,7 @@ describe('every stream of a user has ended when the answer is there to an admin 
     ['deletes them', (_, root, id) => root.delete(`/settings/users/${id}`)],
   ]
   test.each(changes)('%s', async (_, change) => {
-    const t = testApp()
+    const t = testApp(manyStreams)
     const [root, ada] = [t.logInAsAdmin(), t.logInAsAdmin('ada@example.com')]
     const open = await allStreams(t, ada)
     const others = await root.send('/containers/events', {

@@ -64,14 +64,13 @@ export async function benchServices(directory: string, executable: string): Prom
 }
 
 async function untilRunning(client: DavitClient, id: string) {
-  const stream = await client.stream(`/services/${id}/events?format=json`, null)
-  for await (const { data } of readEvents(stream)) {
-    const { status, error } = JSON.parse(data) as { status: string; error: string | null }
-    if (status === 'running') return
-    if (status === 'failed') throw new Error(`A service of the bench failed: ${error}`)
-  }
-  throw new Error('The events of a service ended before it ran')
+  const stream = await client.stream(`/services/${id}/logs?format=json`, null)
+  for await (const { name } of readEvents(stream)) if (name === 'done') break
+  const { status, error } = await client.get<Service>(`/services/${id}`)
+  if (status !== 'running') throw new Error(`A service of the bench failed: ${error?.message}`)
 }
+
+type Service = { status: string; error: { message: string } | null }
 
 /** What the template says, as the engine's own client takes it. */
 async function redisTemplate() {

@@ -196,7 +196,6 @@ export const ownedRoutes: Record<
   'DELETE /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { volumes: true, force: true } },
   'GET /services/:id{[a-f0-9-]{36}}/delete': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/edit': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/secrets': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/output': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/traffic': { id: 'service' },
