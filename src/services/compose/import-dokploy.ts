@@ -7,14 +7,14 @@ import { normalPath } from './mounts.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { maxFileBytes, readYaml } from '../../platform/yaml.ts'
 import type { Tree } from '../../platform/yaml-source.ts'
-import type { About, FileContent, Template } from './template.ts'
+import type { FileContent, Template } from './template.ts'
 import { mentionedIn, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { variable } from './variables.ts'
 import { jsonOrNull } from '../../platform/json.ts'
 
-export type DokployFiles = { compose: string; config: string; meta?: string }
+export type DokployFiles = { compose: string; config: string }
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
@@ -54,14 +54,6 @@ const shape = z.object({
     .default({ domains: [], env: {}, mounts: [] }),
 })
 
-const metaShape = z.object({
-  name: z.string().optional(),
-  version: z.coerce.string().optional(),
-  description: z.string().optional(),
-  links: z.record(z.string(), z.string()).optional(),
-  tags: z.array(z.string()).optional(),
-})
-
 /** Reads Dokploy's import text: base64 of JSON with Compose file and template.toml. Null for other text. */
 export function unpackDokploy(blob: string): DokployFiles | null {
   const text = blob.replace(/\s+/g, '')
@@ -70,9 +62,9 @@ export function unpackDokploy(blob: string): DokployFiles | null {
   return z.object({ compose: z.string(), config: z.string() }).safeParse(json).data ?? null
 }
 
-/** Reads a template of Dokploy: its Compose file, its template.toml and, if it exists, its meta.json. */
+/** Reads a template of Dokploy: its Compose file and its template.toml. */
 export function importDokploy(
-  { compose, config, meta }: DokployFiles,
+  { compose, config }: DokployFiles,
   origin: Origin,
   { name }: { name: string },
 ): Template {
@@ -110,7 +102,7 @@ export function importDokploy(
 
   const template = {
     ...undeclared(),
-    about: aboutOf(meta, name),
+    about: unknownAbout(name),
     expose: domains.map(({ serviceName, port, path }) => ({
       service: serviceName,
       port,
@@ -220,27 +212,4 @@ function withoutIt(node: Map<string, Tree>): Map<string, Tree> {
   if (!(networks instanceof Map)) return node
   const others = new Map([...networks].filter(([name]) => isOther(name)))
   return new Map([...node, ['networks', others]])
-}
-
-function aboutOf(meta: string | undefined, name: string): About {
-  const about = unknownAbout(name)
-  if (meta === undefined) return about
-  try {
-    const { data } = metaShape.safeParse(JSON.parse(meta))
-    const links = Object.entries(data?.links ?? {}).filter(([, link]) =>
-      /^https?:\/\/\S+$/.test(link),
-    )
-    return {
-      ...about,
-      name: data?.name ?? name,
-      version: data?.version ?? '',
-      description: data?.description ?? '',
-      links: Object.fromEntries(links),
-      tags: data?.tags ?? [],
-    }
-  } catch (cause) {
-    throw new AppError('invalid', 'meta.json isn’t valid JSON. Correct it, or leave it out.', {
-      cause,
-    })
-  }
 }
