@@ -238,7 +238,7 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
   rmSync(s.davit.dataDir, { recursive: true }) // as the documentation has it
   const again = await s.restore(asked)
   expect(again, again.stderr).toMatchObject({ status: 0 })
-  expect(again.stdout).toContain(`The target offsite now leads to directory ${moved}`)
+  expect(again.stdout).toContain(`The target offsite now leads to ${moved}`)
   expect(readdirSync(s.davit.dataDir)).not.toContain('restoring-volumes')
   await s.davit.start()
   await s.settled(`/services/${s.files.id}`)

@@ -5,7 +5,7 @@ import { openRestic } from '../restic/restic.ts'
 import type { ResticDeps, Restic, StoredSnapshot } from '../restic/restic.ts'
 import { getBackup, hasBackupsOn, listOn, listPlansOn, setBackup } from '../store.ts'
 import { davitId, findSubject } from '../subject.ts'
-import { openTarget } from '../targets/store.ts'
+import { openTarget, whereOf } from '../targets/store.ts'
 import type { OpenTarget, TargetRow } from '../targets/store.ts'
 import { hasDescription, readDescription } from './description.ts'
 import { getTargetById, importBackup, listAllTargets, listSubjects, setPlace } from './store.ts'
@@ -90,9 +90,6 @@ function usePlace(
 }
 
 const noError = { errorCode: null, errorMessage: null, errorHint: null }
-
-const whereOf = ({ kind, endpoint, bucket, host, url, path }: Partial<OpenTarget>) =>
-  [kind, endpoint ?? host ?? url, bucket, path].filter(Boolean).join(' ')
 
 type KnownTarget = { row: TargetRow; restic: Restic; listed: StoredSnapshot[] }
 

@@ -20,7 +20,7 @@ import { openRestic } from '../restic/restic.ts'
 import type { Restic, StoredSnapshot } from '../restic/restic.ts'
 import { davitId } from '../subject.ts'
 import type { TargetInput } from '../targets/form.ts'
-import { withLogin } from '../targets/store.ts'
+import { whereOf, withLogin } from '../targets/store.ts'
 import type { OpenTarget } from '../targets/store.ts'
 import { fillServer } from './fill-server.ts'
 import { idIn } from './known-targets.ts'
@@ -89,7 +89,7 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
     const given = openRestic({ ...working, ...aside.deps }, withLogin(place))
     const hostKey = await given.ready({ signal })
     if (hostKey) say(`Its host key is ${hostKey}.`)
-    const own = await newestOwn(given, { until, where: repositoryName(asked.place), signal })
+    const own = await newestOwn(given, { until, where: whereOf(place)!, signal })
     say(`Reading Davit’s backup of ${own.at.toISOString()}.`)
     const { path, stored } = await download(given, { own, folder: directory, signal })
     const manifest = await unpackInto(directory, {
@@ -179,12 +179,3 @@ async function download(
 }
 
 const file = 'davit.backup'
-
-export const repositoryName = (place: TargetInput) =>
-  place.kind === 's3'
-    ? `${place.endpoint}/${place.bucket}`
-    : place.kind === 'rest'
-      ? place.url
-      : place.kind === 'sftp'
-        ? `${place.user}@${place.host}:${place.path}`
-        : place.path

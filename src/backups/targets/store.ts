@@ -55,3 +55,14 @@ export function withLogin<Target extends Pick<TargetRow, 'kind' | 'url' | 'user'
   url.password = encodeURIComponent(target.userPassword ?? '')
   return { ...target, url: url.href }
 }
+
+/** Where it leads to, without secrets. */
+export function whereOf({ kind, endpoint, bucket, user, host, url, path }: OpenTarget) {
+  const beside = path ? `/${path}` : ''
+  return {
+    s3: `${endpoint?.replace(/^https?:\/\//, '')}/${bucket}${beside}`,
+    sftp: `${user}@${host}:${path}`,
+    rest: url,
+    directory: path,
+  }[kind]
+}

@@ -10,7 +10,7 @@ import { usersOfTarget } from '../repository.ts'
 import { getPlan, hasBackupsOn, listUnfinishedOn } from '../store.ts'
 import { davitId } from '../subject.ts'
 import { targetForm } from './form.ts'
-import { getTarget, listTargets, openTarget, sealedOfTarget } from './store.ts'
+import { getTarget, listTargets, openTarget, sealedOfTarget, whereOf } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
 import { addressOf, tryOut } from './try-out.ts'
 import type { TargetDeps } from './try-out.ts'
@@ -154,14 +154,4 @@ function readable({ secrets }: Pick<TargetDeps, 'secrets'>, row: TargetRow) {
   } catch {
     return undefined
   }
-}
-
-function whereOf({ kind, endpoint, bucket, user, host, url, path }: OpenTarget) {
-  const beside = path ? `/${path}` : ''
-  return {
-    s3: `${endpoint?.replace(/^https?:\/\//, '')}/${bucket}${beside}`,
-    sftp: `${user}@${host}:${path}`,
-    rest: url,
-    directory: path,
-  }[kind]
 }
