@@ -64,7 +64,7 @@ export function updateUser(db: Tx, id: string, values: UserChanges): UserRow {
   if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
   return refuseDuplicate(
     () => db.update(users).set(values).where(eq(users.id, id)).returning().get(),
-    { 'users.email': ['email', 'This e-mail address already has an account. Choose another one.'] },
+    { email: 'This e-mail address already has an account. Choose another one.' },
   )
 }
 

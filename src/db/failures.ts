@@ -77,17 +77,18 @@ export const databaseUnavailable = (cause?: unknown) =>
     { cause },
   )
 
-/** The field at fault and its message, by the columns of a unique index as SQLite lists them. */
-export type Duplicates = Record<string, [field: string, message: string]>
+/** What is said of a duplicate, by the last column of a unique index; a field of another name is named. */
+export type Duplicates = Record<string, string | [field: string, message: string]>
 
 /** Turns a duplicate in one of these indexes into a conflict on its field. */
 export function refuseDuplicate<Result>(write: () => Result, refused: Duplicates): Result {
   try {
     return write()
   } catch (error) {
-    const columns = /^UNIQUE constraint failed: (.+)$/.exec((error as Error).message)?.[1]
-    const refusal = columns && refused[columns]
-    throw refusal ? conflictField(...refusal) : error
+    const column = /^UNIQUE constraint failed: .+\.(\w+)$/.exec((error as Error).message)?.[1]
+    const said = column && refused[column]
+    if (!said) throw error
+    throw typeof said === 'string' ? conflictField(column, said) : conflictField(...said)
   }
 }
 

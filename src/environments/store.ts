@@ -204,14 +204,8 @@ export function applyCode(db: Tx, id: string, code: CodeSettings | null) {
 }
 
 const duplicates: Duplicates = {
-  'environments.project_id, environments.name': [
-    'name',
-    'The project already has an environment with this name. Choose another name.',
-  ],
-  'environments.host_port': [
-    'hostPort',
-    'This port belongs to another environment. Choose another one.',
-  ],
+  name: 'The project already has an environment with this name. Choose another name.',
+  host_port: ['hostPort', 'This port belongs to another environment. Choose another one.'],
 }
 
 /** Previews don't count: they are deleted with their pull requests. */

@@ -4,7 +4,6 @@ import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { deployments, environments, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
-import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { argumentName } from '../projects/forms.ts'
@@ -246,11 +245,8 @@ function refuseForBuild({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
     )
 }
 
-const duplicates: Duplicates = {
-  'variables.environment_id, variables.key': [
-    'key',
-    'The environment already has a variable with this name. Change that one.',
-  ],
+const duplicates = {
+  key: 'The environment already has a variable with this name. Change that one.',
 }
 
 const selectVariables = (db: Db, environmentId: string) =>

@@ -6,7 +6,6 @@ import type { Db } from '../db/index.ts'
 import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, jobs, previews, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
-import type { Duplicates } from '../db/failures.ts'
 import { backupsOf } from '../jobs/store.ts'
 import { AppError, found } from '../platform/errors.ts'
 import { listStackImages } from '../runtime/images/stack-store.ts'
@@ -87,12 +86,7 @@ export const insertProject = (
 export const updateProject = (db: Db, id: string, values: Changes<typeof projects>) =>
   refuseDuplicate(() => changeRow(db, projects, id, values), duplicates)
 
-const duplicates: Duplicates = {
-  'projects.owner_id, projects.name': [
-    'name',
-    'You already have a project with this name. Choose another name.',
-  ],
-}
+const duplicates = { name: 'You already have a project with this name. Choose another name.' }
 
 /** Of the environments that are previews. */
 export const previewIds = (db: Db, projectId: string) =>

@@ -2,14 +2,14 @@ import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { withDefaults } from '../db/columns.ts'
+import { refuseDuplicate } from '../db/failures.ts'
+import type { Duplicates } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
-import { conflictField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { camelCase } from '../web/body.ts'
 import type { Page } from '../web/paging.ts'
 
 export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
@@ -43,7 +43,7 @@ export type Stored = {
   /** Fields that are stored encrypted, for `sealedAs` of the row. */
   sealed?: readonly string[]
   /** By the last column of a unique index. */
-  unique?: Record<string, string>
+  unique?: Duplicates
   /** Throws for what other rows refuse. It runs in the transaction that stores the row. */
   refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void
 }
@@ -80,8 +80,11 @@ export function insertOwned<Table extends ResourceTable>(
     ...{ id, ...withDefaults(table, values as never), ...Object.fromEntries(owned) },
     ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }),
   }
-  const check = () => refuse?.(db, { id, ownerId, values })
-  write(db, { unique, check }, () => db.insert(table).values(row).run())
+  const insert = () => {
+    refuse?.(db, { id, ownerId, values })
+    db.insert(table).values(row).run()
+  }
+  refuseDuplicate(() => db.transaction(insert, { behavior: 'immediate' }), unique)
   return id
 }
 
@@ -92,22 +95,11 @@ export function changeOwned<Table extends ResourceTable>(
   { id, ownerId, values }: { id: string; ownerId: string; values: Values },
 ) {
   const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
-  const check = () => refuse?.(db, { id, ownerId, values })
-  write(db, { unique, check }, () => changeRow(db, table, id, changes as never))
-}
-
-function write(
-  db: Db,
-  { unique, check }: { unique: Record<string, string>; check: () => void },
-  store: () => void,
-) {
-  try {
-    db.transaction(() => (check(), store()), { behavior: 'immediate' })
-  } catch (error) {
-    const columns = /^UNIQUE constraint failed: (.+)$/.exec((error as Error).message)?.[1]
-    const field = camelCase(columns?.split('.').at(-1) ?? '')
-    throw unique[field] ? conflictField(field, unique[field]) : error
+  const change = () => {
+    refuse?.(db, { id, ownerId, values })
+    changeRow(db, table, id, changes as never)
   }
+  refuseDuplicate(() => db.transaction(change, { behavior: 'immediate' }), unique)
 }
 
 /** A field without a value has nothing to seal. */

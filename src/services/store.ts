@@ -3,6 +3,7 @@ import { countRows, getRow, listPage, listRows, listValues } from '../db/queries
 import type { Db, Tx } from '../db/index.ts'
 import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
+import type { Duplicates } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -122,13 +123,10 @@ type PortTarget = Pick<ServicePort, 'target' | 'containerPort'>
 export const isSamePlace = (one: PortTarget, other: PortTarget) =>
   one.target === other.target && one.containerPort === other.containerPort
 
-const taken = {
-  'services.owner_id, services.name': [
-    'name',
-    'You already have a service with this name. Choose another name.',
-  ],
-  'service_ports.port': ['hostPort', 'Another service has this port. Choose another one.'],
-} satisfies Parameters<typeof refuseDuplicate>[1]
+const taken: Duplicates = {
+  name: 'You already have a service with this name. Choose another name.',
+  port: ['hostPort', 'Another service has this port. Choose another one.'],
+}
 
 /** Compare-and-set: returns false when it has another status, or was deleted. */
 export const moveService = (
