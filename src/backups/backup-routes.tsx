@@ -21,7 +21,7 @@ import { shown } from '../web/operation.ts'
 import { query } from '../web/query.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { BackupPage } from './backup-page.tsx'
 import { AllBackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
@@ -51,10 +51,7 @@ import { listTargets } from './targets/store.ts'
 export const backupRoutes = (deps: RouteDeps) => {
   const { db, logDb } = deps
   const audit = auditor(db)
-  const ownFirst = factory.createMiddleware(async function checkBackup(c, next) {
-    own(c)
-    await next()
-  })
+  const ownIt = ownFirst(own)
 
   return factory
     .createApp()
@@ -76,7 +73,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     .get('/backups/:id', query(shownQuery), async (c) =>
       show(c, await view(c, c.req.valid('query'), emptyDraft)),
     )
-    .get('/backups/:id/logs', ownFirst, query(jobLogQuery), (c) => {
+    .get('/backups/:id/logs', ownIt, query(jobLogQuery), (c) => {
       const backup = own(c)
       return answerJobLog(c, deps, {
         log: logOf(backup),
@@ -88,7 +85,7 @@ export const backupRoutes = (deps: RouteDeps) => {
         },
       })
     })
-    .get('/backups/:id/download', ownFirst, query(downloadQuery), async (c) => {
+    .get('/backups/:id/download', ownIt, query(downloadQuery), async (c) => {
       const backup = own(c)
       if (backup.subjectKind === 'davit') refuseDavit(c)
       const file = fileOf(backup, c.req.valid('query').file)
@@ -133,7 +130,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     })
     .post(
       '/backups/:id/restore',
-      ownFirst,
+      ownIt,
       input(restoreForm, (c, draft) => view(c, {}, draft)),
       async (c) => {
         const backup = own(c)

@@ -1,12 +1,11 @@
 import { apps } from '../deployments/observe.ts'
 import type { HeldContainer } from '../db/schema.ts'
-import type { Container, Docker, Engines } from '../docker/index.ts'
+import type { Container, Docker } from '../docker/index.ts'
 import { stopping } from '../jobs/task.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { firstServer } from '../platform/root.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { drain } from '../runtime/drain.ts'
 import { freeze, standingOf, startAgain } from '../runtime/freeze.ts'
@@ -90,7 +89,7 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
   }
   for (const one of held) {
     signal.throwIfAborted()
-    const docker = engineOf(engines, one)
+    const docker = engines.of(one)
     if (by === 'stop') await freeze(docker, one)
     else if (!(await pause(docker, one.id, { signal }))) {
       one.by = 'stop'
@@ -125,7 +124,7 @@ export async function release(
   const problems: string[] = []
   for (const one of held) {
     try {
-      const docker = engineOf(engines, one)
+      const docker = engines.of(one)
       await untilEngineResponds({ docker, shutdown }, () => resume(docker, one))
     } catch (error) {
       if (shutdown.aborted) throw error
@@ -135,10 +134,6 @@ export async function release(
   setBackup(db, id, { held: null })
   if (problems.length > 0) throw notResumed(problems)
 }
-
-/** An earlier version stored no server, and had one. */
-const engineOf = (engines: Engines, held: HeldContainer) =>
-  engines.of({ serverId: held.serverId ?? firstServer })
 
 async function resume(docker: Docker, held: HeldContainer) {
   if (held.by === 'stop') return startAgain(docker, held)

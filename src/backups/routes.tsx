@@ -14,7 +14,7 @@ import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { requireAdmin, userOf } from '../web/user-of.ts'
+import { ownFirst, requireAdmin, userOf } from '../web/user-of.ts'
 import { backupRoutes } from './backup-routes.tsx'
 import { BackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
@@ -39,17 +39,14 @@ export const backupsRoutes = (deps: RouteDeps) => {
     ['/envs/:envId/backups', environmentOf, pass],
     ['/settings/backups', davitOf, requireAdmin],
   ] as [string, typeof serviceOf, typeof pass][]) {
-    const ownFirst = factory.createMiddleware(async function checkSubject(c, next) {
-      find(c)
-      await next()
-    })
+    const ownIt = ownFirst(find)
     const planView = (c: Context, draft: Draft) => viewOfPlan(c, find(c), draft)
     app
       .get(path, guard, paged(), (c) => show(c, list(c, find(c), c.req.valid('query'))))
       .post(
         path,
         guard,
-        ownFirst,
+        ownIt,
         input(backupForm, (c, draft) => list(c, find(c), firstPage, draft)),
         (c) => started(c, find(c, { forChange: true })),
       )
@@ -57,7 +54,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
       .put(
         `${path}/plan`,
         guard,
-        ownFirst,
+        ownIt,
         input(planForm, planView, {
           sent: partial(planForm),
           complete(c, data) {
@@ -67,7 +64,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
         }),
         (c) => planned(c, find(c, { forChange: true })),
       )
-      .delete(`${path}/plan`, guard, ownFirst, (c) => {
+      .delete(`${path}/plan`, guard, ownIt, (c) => {
         const subject = find(c)
         const plan = found('plan', getPlan(db, subject.id) ?? undefined)
         db.transaction(() => {

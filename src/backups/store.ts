@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
@@ -69,14 +69,13 @@ export const listOn = (db: Tx, of: { subjectId: string; targetId: string }) =>
     desc(backups.id),
   )
 
-/** The newest that succeeded and is still there. */
-export const getLastGood = (db: Tx, subjectId: string): Backup | null =>
-  getRow(
-    db,
-    backups,
-    and(eq(backups.subjectId, subjectId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
-    desc(backups.id),
-  ) ?? null
+/** The newest that succeeded, is still there and isn’t later. */
+export function getLastGood(db: Tx, subjectId: string, until?: Date): Backup | null {
+  const { status, goneAt, createdAt } = backups
+  const isGood = and(eq(backups.subjectId, subjectId), eq(status, 'succeeded'), isNull(goneAt))
+  const isInTime = until && lte(createdAt, until)
+  return getRow(db, backups, and(isGood, isInTime), desc(backups.id)) ?? null
+}
 
 export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
 

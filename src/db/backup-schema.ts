@@ -84,7 +84,7 @@ export type HeldContainer = {
   policy:
     { name: 'no' | 'always' | 'unless-stopped' } | { name: 'on-failure'; maximumRetries: number }
   wasUp: boolean
-  serverId?: string | undefined
+  serverId: string
   by: 'pause' | 'stop'
 }
 

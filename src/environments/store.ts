@@ -60,22 +60,20 @@ export function findLiveEnvironment(db: Db, key: { id: string; projectId: string
   return environment
 }
 
-/** With its project, whoever owns it: for admins. */
-export const getEnvironmentIn = (db: Tx, id: string) =>
+const withProject = (db: Tx) =>
   db
     .select({ environment: environments, project: projects })
     .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(eq(environments.id, id))
-    .get()
+
+/** With its project, whoever owns it: for admins. */
+export const getEnvironmentIn = (db: Tx, id: string) =>
+  withProject(db).where(eq(environments.id, id)).get()
 
 export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
   found(
     'environment',
-    db
-      .select({ environment: environments, project: projects })
-      .from(environments)
-      .innerJoin(projects, eq(projects.id, environments.projectId))
+    withProject(db)
       .where(and(eq(environments.id, id), eq(projects.ownerId, ownerId)))
       .get(),
   )
@@ -104,10 +102,7 @@ export function baseOf(db: Db, { id }: { id: string }) {
 
 /** Of all projects of an owner, without what is being deleted; by project, oldest first. */
 export const listOwnEnvironments = (db: Db, ownerId: string) =>
-  db
-    .select({ environment: environments, project: projects })
-    .from(environments)
-    .innerJoin(projects, eq(projects.id, environments.projectId))
+  withProject(db)
     .where(
       and(
         eq(projects.ownerId, ownerId),

@@ -4,16 +4,14 @@ import type { Environment } from '../environments/store.ts'
 import type { Server } from '../runtime/placement.ts'
 import type { Template } from '../services/compose/template.ts'
 import { askedFor } from '../services/compose/values.ts'
+import { DetailFact } from '../services/connection.tsx'
 import { FileFields } from '../services/file-fields.tsx'
 import { ownFile } from '../services/own-file.ts'
 import type { Service } from '../services/store.ts'
-import { Fact } from '../web/components.tsx'
-import { CopyButton } from '../web/copy.tsx'
 import { DialogHeading, InDialog, Modal, ModalActions, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { TextArea, TextField } from '../web/fields-view.tsx'
-import { Icon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import type { Choices, Offered } from './choices.ts'
 import type { ShownLink } from './json.ts'
@@ -221,19 +219,7 @@ const LinkVariables = ({ provided, variables }: LinkVariablesProps) => (
         <DialogHeading>What it provides</DialogHeading>
         <dl class="facts">
           {provided.map(({ name, value, secret }) => (
-            <Fact name={name}>
-              {secret ? (
-                <span class="secret">
-                  <Icon name="lock" />
-                  secret
-                </span>
-              ) : (
-                <>
-                  <code>{value}</code>
-                  {value && <CopyButton text={value} what={name} />}
-                </>
-              )}
-            </Fact>
+            <DetailFact label={name} value={secret ? null : value} />
           ))}
         </dl>
       </div>

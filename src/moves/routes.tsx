@@ -15,7 +15,7 @@ import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { shown } from '../web/operation.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { beginMove, moveForm, removeLeft } from './begin.ts'
 import { MoveDialog } from './dialog.tsx'
 import { moveJson, movePreview } from './json.ts'
@@ -34,15 +34,11 @@ export const moveRoutes = (deps: RouteDeps & PreviewDeps) => {
       (c: Context): Movable => ofEnvironment(liveEnvironment(deps, c)) as Movable,
     ],
   ] as const) {
-    const ownFirst = factory.createMiddleware(async function checkSubject(c, next) {
-      find(c)
-      await next()
-    })
     app
       .get(path, async (c) => show(c, await view(find(c), emptyDraft)))
       .post(
         path,
-        ownFirst,
+        ownFirst(find),
         input(moveForm, (c, draft) => view(find(c), draft)),
         async (c) => {
           const subject = find(c)

@@ -61,22 +61,26 @@ export const ConnectionDetails = ({
         )}
       </div>
       <dl class="facts connection">
-        {details.map(({ label, value }) => (
-          <Fact name={label}>
-            {value === null ? (
-              <span class="secret">
-                <Icon name="lock" />
-                secret
-              </span>
-            ) : (
-              <>
-                <code>{value}</code>
-                <CopyButton text={value} what={label} />
-              </>
-            )}
-          </Fact>
+        {details.map((detail) => (
+          <DetailFact {...detail} />
         ))}
       </dl>
     </section>
   )
 }
+
+export const DetailFact = ({ label, value }: Detail) => (
+  <Fact name={label}>
+    {value === null ? (
+      <span class="secret">
+        <Icon name="lock" />
+        secret
+      </span>
+    ) : (
+      <>
+        <code>{value}</code>
+        {value && <CopyButton text={value} what={label} />}
+      </>
+    )}
+  </Fact>
+)

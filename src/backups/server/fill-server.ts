@@ -18,7 +18,7 @@ import type { Subject } from '../subject.ts'
 import { noteFilling } from './half-filled.ts'
 import { listOthers, openTargets } from './known-targets.ts'
 import type { Filling } from './known-targets.ts'
-import { getNewestUntil, listSubjects } from './store.ts'
+import { listSubjects } from './store.ts'
 
 type Chosen = { subject: Subject; backup: Backup; restic: Restic }
 
@@ -95,7 +95,7 @@ async function chooseFor(
     return null
   }
   const isLeftOut = without.includes(name)
-  const backup = getNewestUntil(db, { subjectId: id, until })
+  const backup = getLastGood(db, id, until)
   const restic = backup && opened.get(backup.targetId)?.restic
   if (backup && restic && !isLeftOut) return { subject, backup, restic }
   const components = openComponents(secrets, getLiveRelease(db, id)) ?? []

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
 import { getRow, listRows } from '../../db/queries.ts'
 import { backups, environments, services, targets } from '../../db/schema.ts'
@@ -25,20 +25,6 @@ export function listSubjects(db: Db): Subject[] {
   ]
   return keys.flatMap((key) => findSubject(db, key) ?? [])
 }
-
-/** The newest that is still on its target and isn’t later. */
-export const getNewestUntil = (db: Db, { subjectId, until }: { subjectId: string; until: Date }) =>
-  getRow(
-    db,
-    backups,
-    and(
-      eq(backups.subjectId, subjectId),
-      eq(backups.status, 'succeeded'),
-      isNull(backups.goneAt),
-      lte(backups.createdAt, until),
-    ),
-    desc(backups.createdAt),
-  )
 
 /** Stores one that only the target knew. */
 export function importBackup(db: Db, values: typeof backups.$inferInsert) {
