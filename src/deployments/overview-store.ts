@@ -1,8 +1,8 @@
-import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, inArray, isNotNull, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
-import { deployments, environments, instances, projects } from '../db/schema.ts'
+import { deployments, environments, instances, projects, releases } from '../db/schema.ts'
 import { imageNumber, shownDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -122,18 +122,24 @@ export const getOrigin = (db: Db, { imageOf }: Pick<Deployment, 'imageOf'>): Ori
       .get()) ||
   null
 
-/** The one before it that was neither cancelled nor is unfinished. */
-export const getPrevious = (
+/** The one before it that failed or went live; of those that were superseded, some never began. */
+export function getPrevious(
   db: Db,
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
-) =>
-  getRow(
+) {
+  const release = db.select({ id: releases.id }).from(releases)
+  const wasLive = and(
+    eq(deployments.status, 'superseded'),
+    exists(release.where(eq(releases.id, deployments.id))),
+  )
+  return getRow(
     db,
     deployments,
     and(
       eq(deployments.environmentId, environmentId),
       lt(deployments.id, id),
-      inArray(deployments.status, ['failed', 'superseded', 'running', 'stopped']),
+      or(inArray(deployments.status, ['failed', 'running', 'stopped']), wasLive),
     ),
     desc(deployments.id),
   )
+}

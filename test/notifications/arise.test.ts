@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { noteInspected, noteTrouble } from '../../src/containers/troubles.ts'
 import { DiskGuard } from '../../src/containers/disk-guard.ts'
-import { certificates, domains, events, runs, users } from '../../src/db/schema.ts'
+import { certificates, deployments, domains, events, runs, users } from '../../src/db/schema.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Container } from '../../src/docker/index.ts'
 import { noteCertificate } from '../../src/domains/certificate-notice.ts'
 import { ServerMeter } from '../../src/home/server.ts'
@@ -32,6 +34,8 @@ describe('a deployment', () => {
     const first = await project.deploy()
     await project.configure({ releaseCommand: 'sh -c "exit 3"' })
     const failed = await project.deploy()
+    const row = t.db.select().from(deployments).where(eq(deployments.id, failed.id)).get()!
+    insertDeployment(t.db, { ...row, id: undefined, status: 'superseded' }) // in the queue
     await project.configure({ releaseCommand: null })
     await project.deploy()
     expect([first.status, failed.status]).toEqual(['running', 'failed'])
