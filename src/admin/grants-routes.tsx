@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { isAdmin } from '../accounts/store.ts'
+import { seesTexts } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { notFound } from '../platform/errors.ts'
@@ -45,7 +46,7 @@ export const grantRoutes = (deps: { db: Db }) => {
     return settingsView(c, {
       path: grantsPath,
       title: 'Grants',
-      list: () => <GrantList items={items} />,
+      list: () => <GrantList items={items} withFiles={seesTexts(c)} />,
       json: () => ({
         items: items.map(({ service: { id, name, allowed }, owner, by }) => ({
           service: { id, name },
@@ -70,19 +71,22 @@ const grantsIn = (db: Db) =>
 
 type Grant = ReturnType<typeof grantsIn>[number]
 
-const GrantList = ({ items }: { items: Grant[] }) => (
+/** The files can hold secrets. */
+type Shown = { withFiles: boolean }
+
+const GrantList = ({ items, withFiles }: { items: Grant[] } & Shown) => (
   <SettingsList
     id="grants"
     aria-label="Grants"
     about="Services that an admin gave access to this server. After a revocation they can’t be started or changed; their containers keep running until they are stopped."
     rows={items.map((grant) => (
-      <Row grant={grant} />
+      <Row grant={grant} withFiles={withFiles} />
     ))}
     empty={<EmptyState title="No service has access to this server" />}
   />
 )
 
-const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
+const Row = ({ grant: { service, owner, by }, withFiles }: { grant: Grant } & Shown) => (
   <li>
     <div class="row-main">
       <strong>
@@ -104,10 +108,12 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
           </li>
         ))}
       </ul>
-      <details>
-        <summary>Compose file</summary>
-        <pre class="compose-file">{service.compose}</pre>
-      </details>
+      {withFiles && (
+        <details>
+          <summary>Compose file</summary>
+          <pre class="compose-file">{service.compose}</pre>
+        </details>
+      )}
     </div>
     <div class="row-actions">
       <PostForm

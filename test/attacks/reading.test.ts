@@ -100,7 +100,9 @@ test('a token that only reads sees no secret that someone wrote into a Compose f
     command: [redis-server, --requirepass, literal-one]
     environment: {PASSWORD: literal-two, URL: "postgres://u:literal-three@db"}
     labels: {key: "\${KEY:-literal-four}"}`
-  t.db.update(services).set({ compose }).where(eq(services.id, ids.service)).run()
+  const asked = { allowed: ['cache host_path /etc/hostname'], allowedBy: ada.user.id }
+  const given = { compose, ...asked }
+  t.db.update(services).set(given).where(eq(services.id, ids.service)).run()
   const { json } = await ada.post('/settings/tokens', { name: 'ci', scopes: ['read'] })
   const send: TestClient['send'] = async (path, { headers } = {}) =>
     t.app.request(path, { headers: { ...headers, Authorization: `Bearer ${json.token}` } })
@@ -114,4 +116,5 @@ test('a token that only reads sees no secret that someone wrote into a Compose f
   const edit = await send(`/services/${ids.service}/edit`, { headers: clients.program })
   expect(edit.status).toBe(403)
   expect((await ada.get(`/services/${ids.service}/edit`)).status).toBe(200)
+  expect((await ada.page('/settings/grants')).text).toContain('literal-one')
 })
