@@ -26,14 +26,17 @@ export function keptLog(
 ): LogSource {
   const created = createdAt.getTime()
 
-  /** Limited by time, because an earlier container can have had the same name. */
+  /**
+   * Limited by time, because an earlier container can have had the same name. The lines of a job name no
+   * container, as it has only one.
+   */
   const filterOf = ({ since, until, stream, search, level }: Partial<LogWanted>) => ({
     since: Math.max(created, since ?? 0),
     until,
     stream,
     search,
     level,
-    container: name,
+    container: log.logId ? undefined : name,
   })
 
   return {

@@ -3,12 +3,14 @@ import type { Chosen } from '../logs/filter-choice.tsx'
 import { tail } from '../logs/answer-log.tsx'
 import { TimeForm } from '../logs/output-page.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { Failure } from '../platform/errors.ts'
-import type { FoundContainer, ContainerOwner } from './find.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import type { FoundContainer } from './find.ts'
 import type { ShownLogQuery } from './log-forms.ts'
 import { end, shownLine } from './log-line.ts'
 import type { Line } from './log-line.ts'
-import { openLog } from './open-log.ts'
+import { openLog, storedLogOf } from './open-log.ts'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { counted } from '../web/units.ts'
@@ -22,9 +24,11 @@ type ContainerLog = {
   chosen: Chosen
   /** The reason why there are no lines. */
   problem: string | null
-  /** The page of the stored log, which outlives the container; null if the log isn't stored. */
-  kept: string | null
+  /** Where the stored log can be read, which outlives the container; null if the log isn't stored. */
+  kept: Kept | null
 }
+
+type Kept = { href: string; name: string }
 
 export async function logOf(
   deps: LogDeps,
@@ -36,7 +40,7 @@ export async function logOf(
   }: { chosen: ShownLogQuery; limit?: number; signal: AbortSignal },
 ): Promise<ContainerLog> {
   const { id } = found.container
-  const kept = keptPath(found.place)
+  const kept = keptAt(deps, found)
   try {
     const { lines } = await openLog(deps, found).find({ ...page, ...chosen, limit, signal })
     return { id, lines, chosen, problem: null, kept }
@@ -46,11 +50,22 @@ export async function logOf(
   }
 }
 
-function keptPath(place: ContainerOwner) {
+function keptAt(deps: LogDeps, found: FoundContainer): Kept | null {
+  const { place } = found
   if (place.kind !== 'own') return null
-  if (place.service) return `/services/${place.service.id}/output`
-  if (!place.project || !place.environment) return null
-  return `/projects/${place.project.id}/envs/${place.environment.id}/output`
+  if (place.service) return { href: `/services/${place.service.id}/output`, name: 'all logs' }
+  const { project, environment, deployment } = place
+  if (!project || !environment) return null
+  const jobId = storedLogOf(deps, found)?.logId
+  if (!jobId) {
+    const key = { id: environment.id, projectId: project.id }
+    return { href: `${environmentPath(key)}/output`, name: 'all logs' }
+  }
+  if (jobId === deployment?.id) {
+    const href = deploymentPath({ projectId: project.id, id: jobId })
+    return { href, name: 'the log of the deployment' }
+  }
+  return { href: `/envs/${environment.id}/runs/${jobId}`, name: 'the log of the run' }
 }
 
 export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
@@ -95,12 +110,12 @@ const StreamChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => (
 )
 
 /** The engine's own log isn't complete: it skips lines when its files rotate under a burst. */
-const Reach = ({ kept }: { kept: string | null }) => (
+const Reach = ({ kept }: { kept: Kept | null }) => (
   <p class="muted log-reach">
     {kept ? (
       <>
         Its output appears here within a second, and is kept after the container is removed:{' '}
-        <a href={kept}>all logs</a>.
+        <a href={kept.href}>{kept.name}</a>.
       </>
     ) : (
       'This follows Docker’s own log, which is removed with the container and can skip lines in a burst.'

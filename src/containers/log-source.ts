@@ -1,4 +1,4 @@
-import type { LogDb } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import type { EngineFeed, Engines } from '../docker/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
@@ -10,6 +10,7 @@ export type LogDeps = {
   observed: ObservedContainers
   engines: Engines
   feed: EngineFeed
+  db: Db
   logDb: LogDb
   logs: Logs
   masks: Masks

@@ -1,6 +1,7 @@
-import { outputOf } from '../logs/answer-log.tsx'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
+import { outputLogOf } from '../logs/store.ts'
+import type { LogKey } from '../logs/store.ts'
 import { engineLog } from './engine-log.ts'
 import type { FoundContainer } from './find.ts'
 import { keptLog } from './kept-log.ts'
@@ -11,10 +12,19 @@ import type { LogDeps, LogSource } from './log-source.ts'
  * the engine. The secrets of an app or service are masked for every reader.
  */
 export function openLog(deps: LogDeps, { container, place }: FoundContainer): LogSource {
-  const source = place.kind === 'own' ? (place.environment ?? place.service) : null
-  if (source) return keptLog(deps, container, outputOf(source))
+  const stored = storedLogOf(deps, { container, place })
+  if (stored) return keptLog(deps, container, stored)
   const docker = deps.engines.of(container)
   return engineLog({ ...deps, docker }, container.id, () => maskOf(deps, { container, place }))
+}
+
+/** Where its output is stored: with that of all containers, or in the log of its job; null when it isn't. */
+export function storedLogOf(
+  { db }: Pick<LogDeps, 'db'>,
+  { container, place }: FoundContainer,
+): LogKey | null {
+  const source = place.kind === 'own' ? (place.environment ?? place.service) : null
+  return source && outputLogOf(db, { containerId: container.id, sourceId: source.id })
 }
 
 /** The mask for the current secrets of the container's app or service. */

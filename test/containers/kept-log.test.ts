@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { instances } from '../../src/db/schema.ts'
+import { newId } from '../../src/db/new-id.ts'
 import { anEnvironment, collect, hasEnded, linesUntil } from '../logs/collecting.ts'
 import { writeOutput } from '../logs/writing.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aRunning } from './engine.ts'
 import type { Event } from './log-stream.ts'
 import { followLog, isEvent, isLine, notesOf, textsOf } from './log-stream.ts'
@@ -35,6 +38,32 @@ test('it has the lines of that container alone, and marks of its starts and ends
   const { text } = await ada.get(`/containers/${id}/logs?download=1`)
   expect(text.trim().split('\n')).toHaveLength(4)
 })
+
+test.each(['run', 'deployment'])(
+  'that of a command has what its %s’s log has since it was created, and leads there',
+  async (kind) => {
+    const { t, ada } = withAda(simulatedApp())
+    const { id, deployment, environment, project } = await aRunning(t, ada, 'sleep 99')
+    const jobId = kind === 'run' ? newId() : deployment.id
+    const once = { id: jobId, state: 'once' as const }
+    t.db.update(instances).set(once).where(eq(instances.containerId, id)).run()
+    const created = (await t.docker.inspectContainer(id))!.createdAt.getTime()
+    const log = { sourceId: environment.id, logId: jobId }
+    t.logs.write(log, [
+      { time: created - 1000, stream: 'stdout', text: 'built' },
+      { time: created + 1000, stream: 'stdout', text: 'first' },
+    ])
+    expect((await ada.get(`/containers/${id}/logs`)).json.items).toMatchObject([{ text: 'first' }])
+    const stream = await followLog(ada, id)
+    t.logs.write(log, [{ time: created + 2000, stream: 'stderr', text: 'second' }])
+    expect(textsOf(await stream.until(isLine('second')))).toEqual(['first', 'second'])
+    const { text } = await ada.page(`/containers/${id}`)
+    const page =
+      kind === 'run' ? `/envs/${environment.id}/runs` : `/projects/${project.id}/deployments`
+    expect(text).toContain('>first<')
+    expect(text).toContain(`<a href="${page}/${jobId}">the log of the ${kind}</a>`)
+  },
+)
 
 test('an id is a time of the engine, and resumes behind its line; a time alone resumes there', async () => {
   const { t, ada } = withAda(testApp())
