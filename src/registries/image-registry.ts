@@ -2,6 +2,9 @@ export const dockerHub = 'docker.io'
 
 const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']
 
+/** The one name of a registry, by which its login is found. */
+export const registryNamed = (host: string) => (otherNames.includes(host) ? dockerHub : host)
+
 /** True for Docker's official images, which are public: `busybox` or `library/busybox`. */
 export const isOfficial = (reference: string) =>
   registryOf(reference) === dockerHub && /^(([a-z0-9.-]+\/)?library\/)?[^/]+$/.test(reference)
@@ -14,7 +17,7 @@ function split(reference: string) {
   const written = slash === -1 ? '' : reference.slice(0, slash)
   const first = written.toLowerCase()
   const isHost = /[.:]/.test(first) || first === 'localhost' || first !== written
-  const registry = isHost && !otherNames.includes(first) ? first : dockerHub
+  const registry = isHost ? registryNamed(first) : dockerHub
   return { registry, rest: isHost ? reference.slice(slash + 1) : reference }
 }
 

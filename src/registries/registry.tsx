@@ -13,6 +13,7 @@ import { line } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { refusePrivate } from './admit.ts'
 import { serverAddress } from './auth.ts'
+import { registryNamed } from './image-registry.ts'
 
 /** A password can be stored, but is never returned. */
 export const registry = resource({
@@ -66,10 +67,12 @@ const registryForm = (config: Pick<Config, 'allowHosts'>) =>
     host: field(
       line('the host of a registry', { max: 255 })
         .transform((host) =>
-          host
-            .toLowerCase()
-            .replace(/^https?:\/\//, '')
-            .replace(/\/+$/, ''),
+          registryNamed(
+            host
+              .toLowerCase()
+              .replace(/^https?:\/\//, '')
+              .replace(/\/+$/, ''),
+          ),
         )
         .superRefine((host, context) => {
           const refusal = refuse(host, config)

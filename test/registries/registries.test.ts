@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authFor } from '../../src/registries/auth.ts'
 import { registryOf } from '../../src/registries/image-registry.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
@@ -80,6 +80,18 @@ test('the same registry is not added twice', async () => {
   await ada.post('/settings/registries', body)
   expect((await ada.post('/settings/registries', body)).status).toBe(409)
 })
+
+test.each(['index.docker.io', 'https://Registry-1.docker.io/', 'registry.hub.docker.com'])(
+  'Docker Hub, added as %s, is kept by the one name by which its images look for it',
+  async (host) => {
+    const { t, ada } = withAda(simulatedApp())
+    const { json } = await ada.post('/settings/registries', { host, ...user })
+    expect(json.host).toBe('docker.io')
+    expect(authFor(t.deps, { ownerId: ada.user.id, image: 'team/app' })).toMatchObject(user)
+    const again = await ada.post('/settings/registries', { host: 'docker.io', ...user })
+    expect(again.status).toBe(409)
+  },
+)
 
 describe('a login that is changed', () => {
   const added = async () => {
