@@ -72,7 +72,9 @@ async function byRemote(server: Server, projects: Project[]): Promise<Project> {
       `${ofRemote.length > 0 ? 'several projects are built from this repository' : 'no project is built from this repository'}. Name one with --project, or run davit link PROJECT. ${namesOf(candidates)}`,
     )
   const project = await choose('Which project is this folder?', candidates, ({ name }) => name)
-  await linkTo(server, project)
+  // a link is for the whole repository, and would outdo the folder where that decides
+  const isAnyFolder = new Set(ofRemote.map(({ contextDir }) => contextDir)).size <= 1
+  if (isAnyFolder) await linkTo(server, project)
   return project
 }
 

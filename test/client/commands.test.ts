@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { insertPreview } from '../../src/environments/preview-store.ts'
 import { appBehindEdge } from '../deployments/simulated-edge.ts'
-import { aLaptop, withServer, withServerOf } from './laptop.ts'
+import { aLaptop, onTerminal, withServer, withServerOf } from './laptop.ts'
 
 describe('the project of a folder', () => {
   test('is found by its remote however that is written, and by the folder of a monorepo', async () => {
@@ -35,6 +35,34 @@ describe('the project of a folder', () => {
     expect(git('config', '--get-regexp', '^(user|davit)\\.|^core.bare')).not.toContain('davit')
     const unknown = await davit(['status', '--project', 'nothing'])
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('site')])
+  })
+
+  test('is remembered as chosen on a terminal, unless another folder of the repository decides', async () => {
+    const { ada, project, davit, folder, write, start } = await withServer({ jobsWait: true })
+    await write({ 'web/page': '' })
+    const { json } = await ada.post('/projects', {
+      name: 'web',
+      repositoryUrl: project.repository.url,
+    })
+    const settle = (id: string, contextDir: string) =>
+      ada.put(`/projects/${id}/settings`, { contextDir })
+    const answer = async () => {
+      const terminal = onTerminal(start(['status']))
+      await terminal.shows('1–2: ')
+      terminal.type('site\n')
+      expect(await terminal.child.exited).toBe(0)
+    }
+    const name = async (cwd: string) => {
+      const { stdout, status } = await davit(['status', '--json'], { cwd })
+      return status === 0 ? JSON.parse(stdout).project.name : null
+    }
+    await settle(project.id, 'api')
+    await settle(json.id, 'web')
+    await answer()
+    expect([await name(`${folder}/web`), await name(folder)]).toEqual(['web', null])
+    await settle(json.id, 'api')
+    await answer()
+    expect([await name(`${folder}/web`), await name(folder)]).toEqual(['site', 'site'])
   })
 
   test('has the environment of the branch, or the one that is named', async () => {
