@@ -43,24 +43,26 @@ export const listSought = (db: Db, kind: 'app' | 'service') =>
     ? listRestored(db, 'deployment', 'environment', 'away')
     : listRestored(db, 'service')
 
-/** Call it when it may be on a server that can’t be reached: what is on the others is looked after until then. */
+/** Call it when it may be on a server that can’t be reached: until then, what is on the others is observed. */
 export const noteAway = (db: Tx, id: string) =>
   void db.update(restoredObjects).set({ kind: 'away' }).where(eq(restoredObjects.id, id)).run()
 
 /** True until it was looked for on the engine: before that, its containers say nothing about what is live. */
-export function isAppSought(db: Tx, environmentId: string) {
-  const { kind, objectId } = restoredObjects
+export const isAppSought = (db: Tx, environmentId: string) =>
+  isAppAmong(db, environmentId, ['deployment', 'environment'])
+
+/** True from `noteAway` until it was found: what is there may be newer than the backup. */
+export const isAppAway = (db: Tx, environmentId: string) => isAppAmong(db, environmentId, ['away'])
+
+function isAppAmong(db: Tx, environmentId: string, kinds: Restored['kind'][]) {
+  const { id, kind, objectId } = restoredObjects
   const ofIt = db
     .select({ id: deployments.id })
     .from(deployments)
     .where(eq(deployments.environmentId, environmentId))
-  const isIts = or(
-    and(eq(kind, 'environment'), eq(objectId, environmentId)),
-    and(eq(kind, 'deployment'), inArray(objectId, ofIt)),
-  )
-  return (
-    db.select({ id: restoredObjects.id }).from(restoredObjects).where(isIts).get() !== undefined
-  )
+  const isIts = or(eq(objectId, environmentId), inArray(objectId, ofIt))
+  const found = and(inArray(kind, kinds), isIts)
+  return db.select({ id }).from(restoredObjects).where(found).get() !== undefined
 }
 
 /** Call it when the workload was found, or is being redeployed. False when it was forgotten already. */

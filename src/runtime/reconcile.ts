@@ -1,4 +1,4 @@
-import { isAppSought, listSought } from '../db/restored.ts'
+import { isAppAway, isAppSought, listSought } from '../db/restored.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
@@ -43,7 +43,8 @@ type Options = {
 /**
  * Compares a workload in the database with its containers, and resolves differences: an interrupted roll-out
  * is undone, replaced containers and orphans are removed, and instances of the live release become `live` or
- * `stopped` like their containers. Returns null during a roll-out, and until a restored app was looked for. One-off
+ * `stopped` like their containers. Returns null during a roll-out, and until a restored app was looked for. Of one
+ * that may be on a server that is away nothing is undone, stopped or removed: it may be what is live. One-off
  * containers are kept while they are needed.
  */
 export async function reconcile(
@@ -55,6 +56,7 @@ export async function reconcile(
   await deps.edge.ready({ signal })
   if (locks.isRollingOut(workload) || isAppSought(deps.db, workload.id)) return null
   return locks.run(workload, signal, async () => {
+    if (isAppAway(deps.db, workload.id)) return observe(deps, workload)
     await revertInterrupted(deps, { workload, shutdown: signal })
     giveUpUnfinished(deps.db, workload.id)
     deps.routing.route(workload) // a killed process may not have done it
