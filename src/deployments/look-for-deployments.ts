@@ -49,7 +49,7 @@ type There = { containers: ContainerSummary[]; images: Set<string>; reached: Set
 
 function find(
   db: Db,
-  { objectId }: Restored,
+  { kind, objectId }: Restored,
   { containers, images, reached }: There,
 ): ObservedDeployments['found'] {
   const restored = getJob(db, objectId)
@@ -81,10 +81,14 @@ function find(
     ({ id, labels }) => deploymentOf(labels) === current?.id || held.has(id),
   )
   const others = ofEnvironment.filter((one) => isUp(one) && !own.includes(one))
-  const wanted = live.filter(isWanted).map(({ containerId }) => containerId ?? '')
+  // while it was away, what another version runs since was observed as stopped
+  const replaced = new Set(kind === 'away' ? others.map(partOf) : [])
+  const wanted = live
+    .filter((one) => isWanted(one) || replaced.has(one.component))
+    .map(({ containerId }) => containerId ?? '')
   const has = (all: ContainerSummary[]) => wanted.every((id) => all.some((one) => one.id === id))
   // those that were replaced are kept, but are stopped
-  const isUpToNow = ran && own.length > 0 && has(own.filter(isUp))
+  const isUpToNow = ran && own.some(isUp) && has(own.filter(isUp))
   const newer = isUpToNow ? null : newestOf(others)
   if (newer) {
     const its = ofEnvironment.filter(({ labels }) => deploymentOf(labels) === newer)

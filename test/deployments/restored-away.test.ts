@@ -1,22 +1,32 @@
-import { test } from 'bun:test'
-import { isAppAway } from '../../src/db/restored.ts'
-import { listInstances, updateInstance } from '../../src/runtime/store.ts'
+import { expect, test } from 'bun:test'
+import { endWorkOfThen, isAppAway, listSought, noteWhatRan } from '../../src/db/restored.ts'
+import {
+  reconcileAfterRestore,
+  reconcileReturning,
+} from '../../src/deployments/reconcile-after-restore.ts'
+import { giveUpServer, observe } from '../../src/deployments/observe.ts'
+import { getCurrent } from '../../src/deployments/store.ts'
+import { listInstances, listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
+import type { Instance } from '../../src/runtime/store.ts'
 import { atOnce } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { wrapped } from '../support/app.ts'
+import type { FakeEngine } from '../interleavings/engine/engine.ts'
+import { simulatedApp, wrapped } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { until } from '../support/until.ts'
+import { finished, rollBack } from './apps.ts'
 import { aNewEngine, anEnvironment, deployFirst, deployMeanwhile, expectLive } from './restoring.ts'
 import type { Scene } from './restoring.ts'
 
+const signal = new AbortController().signal
 const other = serverId(2)
 
-/** Puts what the database has of the environment onto another server. */
-function moveThere({ db }: TestApp, { project }: Scene) {
+/** Puts what the database has of the environment, or a part of it, onto another server. */
+function moveThere({ db }: TestApp, { project }: Scene, isIt = (_: Instance) => true) {
   storeServers(db, [{}, {}])
-  for (const { id } of listInstances(db, project.environmentId))
-    updateInstance(db, id, { serverId: other })
+  for (const one of listInstances(db, project.environmentId).filter(isIt))
+    updateInstance(db, one.id, { serverId: other })
 }
 
 test.each(['creating', 'starting'] as const)(
@@ -44,3 +54,120 @@ test.each(['creating', 'starting'] as const)(
     })
   },
 )
+
+type Looked = {
+  backup: ReturnType<Scene['backUp']>
+  /** The engines of Davit’s own server, and of the other one, which is away. */
+  own: FakeEngine
+  there: FakeEngine
+  isThere?: (one: Instance) => boolean
+}
+
+/** A Davit on the database of then, which has looked for its only app, and has observed it since. */
+async function looked(scene: Scene, { backup, own, there, isThere }: Looked) {
+  const { t, project } = scene
+  const { environmentId: id } = project
+  await t.jobs.idle()
+  await Promise.all([t.jobs.stop(), t.instanceTasks.stop(), t.watches.stop()])
+  endWorkOfThen(backup.db)
+  noteWhatRan(backup.db)
+  const next = simulatedApp({}, { ...backup, docker: fakeDocker(own, atOnce) })
+  moveThere(next, scene, isThere)
+  there.serverId = other
+  next.engines.add(fakeDocker(there, atOnce))
+  await reconcileAfterRestore(next.deps, { signal })
+  const look = () => observe(next.deps, id, { orphans: true, signal })
+  await look()
+  expect(isAppAway(next.db, id)).toBe(true)
+  return {
+    next,
+    look,
+    /** Once that server is back, or was removed. */
+    async find() {
+      await look() // its events may be sooner
+      await reconcileReturning(next.deps, { kind: 'app', signal })
+      expect(listSought(next.db, 'app')).toEqual([])
+      await look()
+      await next.instanceTasks.idle()
+      const up = listLiveInstances(next.db, id).filter(({ state }) => state === 'live')
+      return {
+        current: getCurrent(next.db, id),
+        live: up.map(({ containerId }) => containerId!).toSorted(),
+      }
+    },
+  }
+}
+
+const processes = [{ name: 'web' }, { name: 'worker', command: ['sleep', '9999'] }]
+
+test.each([
+  ['was deployed', 'an app', ({ project }: Scene) => project.deploy()],
+  ['was deployed', 'a stack', ({ project }: Scene) => project.deploy()],
+  [
+    'has other processes',
+    'an app',
+    async ({ project }: Scene) => {
+      await project.configure({ processes: processes.slice(1) })
+      return project.deploy()
+    },
+  ],
+  [
+    'was rolled back to',
+    'an app',
+    async ({ ada }: Scene, first: Awaited<ReturnType<Scene['project']['deploy']>>) => {
+      await finished(ada, (await rollBack(ada, first)).json)
+      return first
+    },
+  ],
+] as const)(
+  'on a server that comes back, what %s since is the live version of %s',
+  async (_, what, change) => {
+    const scene = await anEnvironment({ isStack: what === 'a stack' })
+    const first = await scene.project.deploy()
+    await deployFirst(scene, 'running')
+    const backup = scene.backUp()
+    scene.commit('three')
+    const { id } = await change(scene, first)
+    await scene.t.jobs.idle()
+    const up = scene.listUp().toSorted()
+    const { next, find } = await looked(scene, { backup, own: aNewEngine(), there: scene.t.engine })
+    next.engines.setAway({ serverId: other }, false)
+    const { current, live } = await find()
+    expect(current).toMatchObject({ id, status: 'running' })
+    expect([live, scene.listUp().toSorted()]).toEqual([up, up])
+  },
+)
+
+/** A web, and a worker on another server, which is lost. */
+async function lost({ isDeployedSince }: { isDeployedSince: boolean }) {
+  const scene = await anEnvironment()
+  const { t, project } = scene
+  await project.configure({ processes })
+  const first = await project.deploy()
+  const backup = scene.backUp()
+  scene.commit('two')
+  const { id } = isDeployedSince ? await project.deploy() : first
+  const isThere = ({ component }: Instance) => component === 'worker'
+  for (const { containerId } of listInstances(t.db, project.environmentId).filter(isThere))
+    await t.docker.removeContainer(containerId!, { force: true })
+  const davit = await looked(scene, { backup, own: t.engine, there: aNewEngine(), isThere })
+  const { next } = davit
+  return {
+    ...{ ...davit, scene, id },
+    giveUp() {
+      giveUpServer(next.deps, other)
+      next.serverEngines.remove({ id: other })
+    },
+  }
+}
+
+test.each([
+  ['was deployed since', true],
+  ['was not deployed since', false],
+])('once a server with a part of it was given up, what %s is the live version', async (_, is) => {
+  const { id, giveUp, find, scene } = await lost({ isDeployedSince: is })
+  giveUp()
+  const { current, live } = await find()
+  expect(current).toMatchObject({ id, status: 'running' })
+  expect(live).toEqual(scene.listUp())
+})
