@@ -17,6 +17,7 @@ import {
   getShare,
   giveUpUnfinished,
   isKnown,
+  isOfLive,
   isWatched,
   keyOf,
   listInstances,
@@ -167,8 +168,9 @@ async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
     const { id } = known
     const key = keyOf(known)
     const container = key && (await observed.inspectAt(key))
-    const instance = getInstance(db, id) // it may have ended meanwhile
-    if (!instance || container === 'away') continue // its environment may have been deleted meanwhile
+    const instance = getInstance(db, id)
+    // it may have been replaced, or its environment deleted, meanwhile
+    if (!instance || !isOfLive(instance) || container === 'away') continue
     const isOutdated = routing.isWellSince(instance, asked)
     const state = isOutdated ? instance.state : stateOf(edge, instance, container)
     if (state !== instance.state) updateInstance(db, id, { state })

@@ -24,6 +24,7 @@ import {
   getShare,
   goesBackOnCrash,
   isGoingBack,
+  isOfLive,
   isRollingOut,
   updateInstance,
 } from './store.ts'
@@ -66,7 +67,7 @@ export class Routing {
   route(workload: WorkloadKey) {
     const { id, kind } = workload
     const places = listPlaces(this.#db, workload)
-    const serving = places.filter(({ state }) => ofLiveRelease.has(state))
+    const serving = places.filter(isOfLive)
     if (kind === 'app') {
       if (!this.#routeBack(id, places) && !this.#routeShare(id, places))
         this.#routeKey(workload, id, serving)
@@ -242,9 +243,6 @@ export class Routing {
 
 const addressOf = ({ address, port }: Pick<InstanceAddress, 'address' | 'port'>) =>
   `${address}:${port}`
-
-/** States of instances of the live release. */
-const ofLiveRelease = new Set(['live', 'unhealthy', 'stopped'])
 
 function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): PageName {
   if (kind === 'app' && !isKept(db, id)) return 'nobody'

@@ -153,15 +153,18 @@ export const getShare = (db: Tx, environmentId: string) =>
 export const listStandby = (db: Tx, workloadId: string) =>
   listInstances(db, workloadId).filter(({ state }) => state === 'standby')
 
+const liveStates = ['live', 'unhealthy', 'stopped'] as const
+
+/** True for one of the live release, running or not. */
+export const isOfLive = ({ state }: Pick<Instance, 'state'>) =>
+  (liveStates as readonly string[]).includes(state)
+
 /** Oldest first, including stopped ones. */
 export const listLiveInstances = (db: Tx, workloadId: string) =>
   listRows(
     db,
     instances,
-    and(
-      eq(instances.workloadId, workloadId),
-      inArray(instances.state, ['live', 'unhealthy', 'stopped']),
-    ),
+    and(eq(instances.workloadId, workloadId), inArray(instances.state, liveStates)),
     asc(instances.id),
   )
 

@@ -171,3 +171,20 @@ test.each([
   expect(current).toMatchObject({ id, status: 'running' })
   expect(live).toEqual(scene.listUp())
 })
+
+test('an observation that began before it was found changes nothing of what was replaced', async () => {
+  const { id, next, look, scene } = await lost({ isDeployedSince: true })
+  let found: Promise<void> | undefined
+  next.faults.inspectContainer = async (...args) => {
+    delete next.faults.inspectContainer
+    const container = await next.docker.inspectContainer(...args)
+    next.engines.setAway({ serverId: other }, false)
+    found = reconcileReturning(next.deps, { kind: 'app', signal })
+    await until(() => listSought(next.db, 'app').length === 0)
+    return container
+  }
+  await look()
+  await found
+  const live = listLiveInstances(next.db, scene.project.environmentId)
+  expect(live.map(({ releaseId, state }) => [releaseId, state])).toEqual([[id, 'live']])
+})
