@@ -221,6 +221,7 @@ function deployAgain(
   const again = insertWaiting(db, {
     ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
     pullReference,
+    refType: deployment.refType, // without it a fork would get the project’s keys and caches
     pullDigest: deployment.pullDigest,
     upload: deployment.upload,
     trigger: 'manual',

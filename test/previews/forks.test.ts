@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { planOf } from '../../src/addresses/plan.ts'
+import { noteWhatRan } from '../../src/db/restored.ts'
+import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { endJob } from '../../src/jobs/store.ts'
 import type { TestOverrides } from '../support/app.ts'
 import { hash, setUp } from './pulls.ts'
 
@@ -108,6 +112,17 @@ test('its name is served, with a certificate, only once a commit was approved', 
   expect(isServed()).toBe(false)
   expect((await s.approve(hash(1))).status).toBe(201)
   expect(isServed()).toBe(true)
+})
+
+test('it stays one of a fork when it is deployed again after a restore', async () => {
+  const s = await aFork()
+  const { json } = await s.approve(hash(1))
+  updateDeployment(s.t.db, json.id, { status: 'running' })
+  endJob(s.t.db, json.id)
+  noteWhatRan(s.t.db)
+  await reconcileAfterRestore(s.t.deps, { signal: new AbortController().signal })
+  const approved = { hash: hash(1), branch: 'refs/pull/7/head', type: 'pull' }
+  expect(s.stored()).toEqual([approved, approved])
 })
 
 test('while previews of forks are off, one that is there is neither approved nor changed', async () => {
