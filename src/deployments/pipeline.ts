@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listToLoad } from '../db/restored.ts'
 import { withCode } from '../environments/code-settings.ts'
 import { davitRules } from '../environments/davit-form.ts'
 import { applyCode } from '../environments/store.ts'
@@ -92,6 +94,7 @@ export async function runPipeline(
     ? reusedBuild(job, deps)
     : await withinDeadline(run, fromSource)
   work.releaseSlot()
+  await untilDatabasesLoaded(run) // beside the build, and however long it takes
   const environment = {
     ...withCode(job.environment, codeSettings),
     ...(move && { placement: placementOn(move.to) }),
@@ -197,6 +200,19 @@ async function untilServicesStarted({ db, jobs, environment, log, signal }: Run)
       log(`Waiting for the service ${service.name} to start.`)
       await unlessAborted(jobs.ended(id), signal)
     }
+}
+
+/** After a restore of the server: an app would set up those that are still empty, and lose what it writes. */
+async function untilDatabasesLoaded({ db, jobs, environment, log, signal }: Run) {
+  const isLoading = (id: string) => listToLoad(db).some(({ subjectId }) => subjectId === id)
+  for (const { service } of listLinks(db, environment.id)) {
+    if (!isLoading(service.id)) continue
+    log(`Waiting until the databases of ${service.name} are loaded.`)
+    while (isLoading(service.id)) await sleep(200, undefined, { signal })
+    // its programs began with empty ones
+    for (const { id } of listJobsOf(db, service.id).filter(({ kind }) => kind === 'restart'))
+      await unlessAborted(jobs.ended(id), signal)
+  }
 }
 
 /** The limits of the environment may be lower than when it was built. */

@@ -2,13 +2,22 @@ import { expect, test } from 'bun:test'
 import { loadRestored } from '../../src/backups/server/load-restored.ts'
 import { insertBackup } from '../../src/backups/store.ts'
 import { newId } from '../../src/db/new-id.ts'
-import { forgetRestored, listRestored, noteToLoad, noteWhatRan } from '../../src/db/restored.ts'
+import {
+  forgetRestored,
+  listRestored,
+  listToLoad,
+  noteToLoad,
+  noteWhatRan,
+} from '../../src/db/restored.ts'
 import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
-import { hasJob } from '../../src/jobs/store.ts'
+import { readLabels } from '../../src/docker/labels.ts'
+import { getJobOf, hasJob } from '../../src/jobs/store.ts'
+import { insertLink } from '../../src/links/store.ts'
 import { insertServiceJob } from '../../src/services/service-jobs.ts'
 import { getService } from '../../src/services/store.ts'
-import { anApp, aProject } from '../deployments/apps.ts'
+import { anApp, aProject, finished, logOf } from '../deployments/apps.ts'
 import { idle, settled } from '../services/instances.ts'
+import { until } from '../support/until.ts'
 import { away } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
@@ -103,4 +112,36 @@ test('restored apps are looked for once such a restart has ended', async () => {
   t.jobs.wake()
   await found
   expect(isRestarting).toBe(false)
+})
+
+test('what is deployed meanwhile starts once the databases of its services are loaded, and these have restarted', async () => {
+  const scene = await twoPrograms()
+  const { ada, t, service, backup } = scene
+  const project = await aProject(t, ada, anApp('here'))
+  insertLink(t.db, { environmentId: project.environmentId, serviceId: service.id, variables: {} })
+  noteToLoad(t.db, backup.id)
+  const starts: unknown[] = []
+  t.faults.createContainer = async (options) => {
+    if (readLabels(options.labels ?? {}).environmentId)
+      starts.push([listToLoad(t.db).length, hasJob(t.db, service.id)])
+    return t.docker.createContainer(options)
+  }
+  const awaited: string[] = []
+  const ended = t.jobs.ended.bind(t.jobs)
+  t.jobs.ended = (id) => {
+    awaited.push(id)
+    return ended(id)
+  }
+  t.faults.stopContainer = async (id, ...more) => {
+    const restart = getJobOf(t.db, service.id)!
+    await until(() => starts.length > 0 || awaited.includes(restart.id))
+    return t.docker.stopContainer(id, ...more)
+  }
+  const queued = await project.trigger()
+  const isWaiting = async () =>
+    (await logOf(ada, queued)).some((line) => line.includes('databases of'))
+  await until(async () => starts.length > 0 || (await isWaiting()))
+  loadRestored(t.deps, 'service')
+  expect(await finished(ada, queued)).toMatchObject({ status: 'running' })
+  expect(starts).toEqual([[0, false]])
 })
