@@ -37,11 +37,11 @@ export const noteWhatRan = (db: Db) =>
 export const listRestored = (db: Db, ...kinds: Restored['kind'][]) =>
   db.select().from(restoredObjects).where(inArray(restoredObjects.kind, kinds)).all()
 
+const appKinds: Restored['kind'][] = ['deployment', 'environment', 'away']
+
 /** What is still looked for. */
 export const listSought = (db: Db, kind: 'app' | 'service') =>
-  kind === 'app'
-    ? listRestored(db, 'deployment', 'environment', 'away')
-    : listRestored(db, 'service')
+  kind === 'app' ? listRestored(db, ...appKinds) : listRestored(db, 'service')
 
 /** Call it when it may be on a server that can’t be reached: until then, what is on the others is observed. */
 export const noteAway = (db: Tx, id: string) =>
@@ -54,16 +54,29 @@ export const isAppSought = (db: Tx, environmentId: string) =>
 /** True from `noteAway` until it was found: what is there may be newer than the backup. */
 export const isAppAway = (db: Tx, environmentId: string) => isAppAmong(db, environmentId, ['away'])
 
-function isAppAmong(db: Tx, environmentId: string, kinds: Restored['kind'][]) {
-  const { id, kind, objectId } = restoredObjects
+const isAppAmong = (db: Tx, environmentId: string, kinds: Restored['kind'][]) =>
+  db
+    .select()
+    .from(restoredObjects)
+    .where(isApp(db, environmentId, kinds))
+    .get() !== undefined
+
+function isApp(db: Tx, environmentId: string, kinds: Restored['kind'][]) {
+  const { kind, objectId } = restoredObjects
   const ofIt = db
     .select({ id: deployments.id })
     .from(deployments)
     .where(eq(deployments.environmentId, environmentId))
   const isIts = or(eq(objectId, environmentId), inArray(objectId, ofIt))
-  const found = and(inArray(kind, kinds), isIts)
-  return db.select({ id }).from(restoredObjects).where(found).get() !== undefined
+  return and(inArray(kind, kinds), isIts)
 }
+
+/** Call it when another version goes live: what ran before isn’t looked for any more. */
+export const forgetApp = (tx: Tx, environmentId: string) =>
+  void tx
+    .delete(restoredObjects)
+    .where(isApp(tx, environmentId, appKinds))
+    .run()
 
 /** Call it when the workload was found, or is being redeployed. False when it was forgotten already. */
 export const forgetRestored = (db: Tx, id: string) =>

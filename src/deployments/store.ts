@@ -14,6 +14,7 @@ import {
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues, preparedOnce } from '../db/queries.ts'
+import { forgetApp } from '../db/restored.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import { isCurrent } from '../environments/store.ts'
 import { endJob } from '../jobs/store.ts'
@@ -146,6 +147,7 @@ export function setRunning(
     .where(eq(deployments.id, id))
     .run()
   endJob(tx, id)
+  forgetApp(tx, environmentId)
   queueStatus(tx, id)
 }
 

@@ -5,7 +5,9 @@ import {
   reconcileReturning,
 } from '../../src/deployments/reconcile-after-restore.ts'
 import { giveUpServer, observe } from '../../src/deployments/observe.ts'
-import { getCurrent } from '../../src/deployments/store.ts'
+import { getCurrent, getJob } from '../../src/deployments/store.ts'
+import { reused } from '../../src/deployments/trigger.ts'
+import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { listInstances, listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
 import type { Instance } from '../../src/runtime/store.ts'
 import { atOnce } from '../interleavings/engine/at-once.ts'
@@ -187,4 +189,18 @@ test('an observation that began before it was found changes nothing of what was 
   await found
   const live = listLiveInstances(next.db, scene.project.environmentId)
   expect(live.map(({ releaseId, state }) => [releaseId, state])).toEqual([[id, 'live']])
+})
+
+test('what goes live meanwhile ends the search for what ran before', async () => {
+  const { id, next, scene } = await lost({ isDeployedSince: false })
+  const { deployment, project } = getJob(next.db, id)!
+  const { projectId, environmentId } = deployment
+  insertWaiting(next.db, {
+    ...{ ownerId: project.ownerId, projectId, environmentId, ...reused(deployment) },
+    ...{ trigger: 'manual', triggeredBy: scene.ada.user.email },
+  })
+  next.jobs.wake()
+  await next.jobs.idle()
+  expect(getCurrent(next.db, environmentId)).toMatchObject({ status: 'running', imageOf: id })
+  expect(listSought(next.db, 'app')).toEqual([])
 })
