@@ -11,7 +11,7 @@ export function cancelDeployment(
   const { db, jobs } = deps
   const { id } = deployment
   const line = `Cancelled by ${by} while waiting.`
-  if (endWaiting(deps, deployment, { status: 'cancelled' }, line)) return Promise.resolve()
+  if (endWaiting(deps, deployment, { status: 'cancelled' }, { line })) return Promise.resolve()
   return jobs.cancelFor(by, [id], {
     refusal: () =>
       `This deployment has already ended (${getStatus(db, id)}), so it can’t be cancelled.`,

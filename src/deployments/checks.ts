@@ -184,13 +184,16 @@ export class CheckWatch {
     if (queued) publishStarted(this.#deps, queued, why) // else it was cancelled or superseded meanwhile
   }
 
-  #fail({ deployment }: Job, checks: CommitChecks | null, { code, message, hint }: Failure) {
+  async #fail({ deployment }: Job, checks: CommitChecks | null, failure: Failure) {
+    const { noteFailure } = await import('./notices.ts')
+    const { code, message, hint } = failure
     this.#seen.delete(deployment.id)
     const end = {
       ...{ status: 'failed' as const, checks, errorStep: 'waiting', errorCode: code },
       ...{ errorMessage: message, errorHint: hint },
     }
-    endWaiting(this.#deps, deployment, end, `Failed: ${message} ${hint}`)
+    const note = (db: Db) => noteFailure(db, deployment.id, failure)
+    endWaiting(this.#deps, deployment, end, { line: `Failed: ${message} ${hint}`, note })
   }
 
   #later(id: string, now: number, milliseconds: number) {

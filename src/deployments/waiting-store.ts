@@ -118,15 +118,23 @@ export const listHeld = (db: Db) =>
     .orderBy(asc(deployments.id))
     .all()
 
-/** False when it doesn't wait anymore. */
+/** False when it doesn't wait anymore. `note` runs in the transaction that stores the end. */
 export function endWaiting(
   deps: { db: Db; logDb: LogDb; logs: Logs },
   { id, environmentId }: Deployment,
   end: { status: 'failed' | 'cancelled' } & Partial<Deployment>,
-  line: string,
+  { line, note }: { line: string; note?: (db: Db) => void },
 ): boolean {
-  if (!moveDeployment(deps.db, { id, from: ['waiting'], ...end, finishedAt: new Date() }))
-    return false
+  const isEnded = deps.db.transaction(
+    () => {
+      const changes = { ...end, finishedAt: new Date() }
+      const isMoved = moveDeployment(deps.db, { id, from: ['waiting'], ...changes })
+      if (isMoved) note?.(deps.db)
+      return isMoved
+    },
+    { behavior: 'immediate' },
+  )
+  if (!isEnded) return false
   say(deps, { id, environmentId }, line)
   deps.logs.publish(id, { status: end.status })
   return true

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { CheckWatch, settle } from '../../src/deployments/checks.ts'
-import { environments } from '../../src/db/schema.ts'
+import { environments, events } from '../../src/db/schema.ts'
 import { getStatus } from '../../src/deployments/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { hmacOf, inbox, post } from '../webhooks/senders.ts'
@@ -41,8 +41,8 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('at %s', (kind) => {
 })
 
 describe('a commit that waits', () => {
-  test('fails with its check, by name, and later greens change nothing', async () => {
-    const { ada, push, check, later, get } = await waiting()
+  test('fails with its check, by name, its owner is told once, and later greens change nothing', async () => {
+    const { t, ada, push, check, later, get } = await waiting()
     const { id, commit } = await push('first')
     check(commit, 'lint', 'failure')
     await later(0)
@@ -53,6 +53,9 @@ describe('a commit that waits', () => {
     check(commit, 'lint', 'success')
     await later(minute)
     expect((await get(id)).status).toBe('failed')
+    expect(t.db.select().from(events).all()).toMatchObject([
+      { kind: 'deployment_failed', level: 'failure', ownerId: ada.user.id },
+    ])
     expect((await cancel(ada, await get(id))).status).toBe(409)
   })
 
