@@ -1,7 +1,7 @@
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError, Failure } from '../platform/errors.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
 import { longestStatus } from '../git/providers/rest.ts'
@@ -43,13 +43,15 @@ export const statusHandler = (deps: StatusDeps): Handler => ({
     const status = job && commitStatusOf(job, deps.config)
     if (!status) return
     const { deployment } = job
-    if (tries === 0 && deployment.commitStatus === null) say(deps, deployment, reason)
+    const isFirst = tries === 0 && deployment.commitStatus === null
+    if (isFirst || isLast)
+      journal.warn('a commit status was refused', { deployment: deployment.id, reason })
+    if (isFirst) say(deps, deployment, reason)
     if (isLast) updateDeployment(deps.db, id!, { commitStatus: status.state }) // a retry would change nothing
   },
 })
 
 function say(deps: StatusDeps, deployment: Deployment, reason: string) {
-  journal.warn('a commit status was refused', { deployment: deployment.id, reason })
   if (isEnded(deployment.status)) return
   const log = new LogWriter(deps, logOf(deployment))
   log.write(`The provider didn’t accept the status of this commit. ${reason}`)
@@ -60,10 +62,16 @@ function say(deps: StatusDeps, deployment: Deployment, reason: string) {
 function refusalOf(error: AppError) {
   const isProviders = error instanceof ProviderError
   const { reason, status } = isProviders ? error : { reason: null, status: null }
-  const retry = reason === 'limit' || (reason === 'down' && (status === null || status >= 500))
+  const retry =
+    reason === 'limit' ||
+    (reason === 'down' && (status === null || status >= 500)) ||
+    (reason === 'host' && isUnresolved(error.cause)) // also while the DNS doesn't respond
   const { message, retryAfter } = error
   return new SendFailure('commit_status', message, '', { retry, retryAfter, cause: error })
 }
+
+const isUnresolved = (cause: unknown) =>
+  cause instanceof Failure && cause.code === 'host_unresolved'
 
 async function send(
   deps: StatusDeps,
