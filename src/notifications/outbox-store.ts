@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { countRows, getRow } from '../db/queries.ts'
@@ -208,20 +208,37 @@ export function dropForeign(
   return dropped.length > 0
 }
 
-/** What the last process was sending may have arrived. */
-export const recoverSending = (db: Db) =>
-  db
-    .update(outbox)
+/**
+ * What the last process was sending may have arrived. What failed is tried before what is newer: only that process
+ * knew how long the lane had to wait.
+ */
+export function recoverSending(db: Db) {
+  db.update(outbox)
     .set({ status: 'waiting', uncertain: true, nextAt: null })
     .where(eq(outbox.status, 'sending'))
     .run()
+  retryFailed(db)
+}
 
-/** For when the clock was set, or a channel was changed: what waits for a retry is due now. */
-export const expedite = (tx: Tx, lane?: string) =>
+/** What failed is due now. */
+export const retryFailed = (tx: Tx, lane?: string) =>
   tx
     .update(outbox)
     .set({ nextAt: null })
-    .where(and(isWaiting, isNotNull(outbox.nextAt), lane ? eq(outbox.lane, lane) : undefined))
+    .where(
+      and(
+        ...[isWaiting, isNotNull(outbox.nextAt), gt(outbox.tries, 0)],
+        lane === undefined ? undefined : eq(outbox.lane, lane),
+      ),
+    )
+    .run()
+
+/** For when the clock was set: all is due now. */
+export const expedite = (tx: Tx) =>
+  tx
+    .update(outbox)
+    .set({ nextAt: null })
+    .where(and(isWaiting, isNotNull(outbox.nextAt)))
     .run()
 
 /** As if it was just stored. */

@@ -14,6 +14,7 @@ import {
   hasFailed,
   listLanes,
   recoverSending,
+  retryFailed,
   setFailed,
   setSent,
   setWaiting,
@@ -92,7 +93,7 @@ export class Outbox {
   /** A channel was changed: what waited for a retry may work now. */
   retryNow(lane: string) {
     this.#holds.delete(lane)
-    expedite(this.#db, lane)
+    retryFailed(this.#db, lane)
   }
 
   async run({ signal }: { signal: AbortSignal }) {

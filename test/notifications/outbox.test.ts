@@ -206,6 +206,25 @@ describe('Davit is killed', () => {
   })
 })
 
+test('after a restart, what failed comes before what is newer', async () => {
+  const s = scene()
+  const { received, url, at } = receiver(() => new Response('no', { status: 503 }))
+  s.channel(url)
+  s.emit({ title: 'bad' })
+  await s.comes(() => s.rows()[0]!.tries === 1)
+  await s.clock.pass(5000)
+  await s.comes(() => s.rows()[0]!.tries === 2)
+  s.emit({ title: 'well again' })
+  await s.stop()
+  at.answer = ok
+  received.length = 0
+  s.startAnother()
+  await s.comes(() => s.rows()[0]!.status === 'sent') // with the pause after it
+  await s.clock.pass(1000)
+  await s.settled('sent')
+  expect(received.map(({ body }) => body.data.title)).toEqual(['bad', 'well again'])
+})
+
 describe('the clock is set', () => {
   test('forward by a year: nothing is given up, and all is sent', async () => {
     const s = scene()

@@ -110,8 +110,9 @@ export function scene({
           .all()
           .every(({ status }) => statuses.includes(status)),
       ),
-    /** What a killed process leaves: another goes on with the same database. */
+    /** What a process leaves that was killed, or stopped: another goes on with the same database. */
     startAnother() {
+      if (stop.signal.aborted) stop = new AbortController()
       const next = new Outbox({ db, scheduler: new Scheduler(clock) })
       next.handle('notice', async () => noticeHandler(t.deps))
       const { signal } = stop
