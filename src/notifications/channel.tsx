@@ -136,6 +136,7 @@ export const channel = resource({
       json: testResult,
       async run(deps, _, row) {
         const answer = await sendTest(deps, row)
+        deps.outbox.retryNow(row.id)
         const said =
           row.kind === 'browser' ? `Test: ${answer}.` : `Test sent. The answer: ${answer}.`
         return { said, json: () => ({ answer }) }

@@ -25,9 +25,10 @@ import {
   listEventsAfter,
 } from './store.ts'
 import type { Delivery, EventRow } from './store.ts'
+import type { Outbox } from './outbox.ts'
 import { sendAgain } from './outbox-store.ts'
 
-type Deps = { db: Db; changes: ChangeFeed; streams: Streams; pages: OpenPages }
+type Deps = { db: Db; changes: ChangeFeed; streams: Streams; pages: OpenPages; outbox: Outbox }
 
 /** Events that a stream reads at once. */
 const atOnce = 100
@@ -40,7 +41,7 @@ const eventsQuery = pageQuery.extend({
 })
 
 /** What happened to a user's own things, and to the server for admins. */
-export function eventRoutes({ db, changes, streams, pages }: Deps) {
+export function eventRoutes({ db, changes, streams, pages, outbox }: Deps) {
   const audit = auditor(db)
   return factory
     .createApp()
@@ -63,11 +64,13 @@ export function eventRoutes({ db, changes, streams, pages }: Deps) {
     })
     .post(`${eventsPath}/:id/send`, (c) => {
       const event = find(c)
-      if (!sendAgain(db, { eventId: event.id, ownerId: userOf(c).id }))
+      const lanes = sendAgain(db, { eventId: event.id, ownerId: userOf(c).id })
+      if (lanes.length === 0)
         throw new AppError(
           'conflict',
           'It failed for none of your channels. There is nothing to send.',
         )
+      for (const lane of lanes) outbox.retryNow(lane)
       audit(c, 'event.sent', { object: { kind: 'event', id: event.id, name: event.title } })
       return moveOn(c, { to: eventsPath, said: 'Queued again.', json: () => jsonOf(c, [event])[0] })
     })

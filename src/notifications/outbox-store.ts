@@ -245,7 +245,7 @@ export const expedite = (tx: Tx) =>
 const renewed = () =>
   ({ status: 'waiting', tries: 0, nextAt: null, messageId: null, createdAt: new Date() }) as const
 
-/** What failed on a user's channels is due again. False when nothing did. */
+/** What failed on a user's channels is due again. Returns their lanes. */
 export const sendAgain = (tx: Tx, { eventId, ownerId }: { eventId: string; ownerId: string }) =>
   tx
     .update(outbox)
@@ -253,8 +253,9 @@ export const sendAgain = (tx: Tx, { eventId, ownerId }: { eventId: string; owner
     .where(
       and(eq(outbox.eventId, eventId), eq(outbox.ownerId, ownerId), eq(outbox.status, 'failed')),
     )
-    .returning({ id: outbox.id })
-    .all().length > 0
+    .returning({ lane: outbox.lane })
+    .all()
+    .map(({ lane }) => lane)
 
 /** What wasn't sent to these channels, and was stored before that time, is due again. */
 export const renewUnsent = (

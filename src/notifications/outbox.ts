@@ -90,10 +90,12 @@ export class Outbox {
     })
   }
 
-  /** A channel was changed: what waited for a retry may work now. */
+  /** A channel was changed, or its receiver works again: what waited for a retry is sent, as if it never failed. */
   retryNow(lane: string) {
     this.#holds.delete(lane)
+    this.#failures.delete(lane)
     retryFailed(this.#db, lane)
+    this.wake()
   }
 
   async run({ signal }: { signal: AbortSignal }) {
