@@ -132,7 +132,7 @@ export const outbox = sqliteTable(
     id: id(),
     kind: text({ enum: ['notice', 'commit_status', 'account_mail'] }).notNull(),
     ownerId: owner(),
-    /** One at a time is sent of each: the id of the channel, or of the git source. */
+    /** One at a time is sent of each: the id of the channel, the project, or what a mail is about. */
     lane: text().notNull(),
     eventId: text().references(() => events.id, { onDelete: 'cascade' }),
     channelId: text().references(() => channels.id, { onDelete: 'cascade' }),

@@ -40,7 +40,7 @@ const pause = { single: 1000, summary: 60_000 }
 /** Sends events to the channels of those whom they concern. */
 export const noticeHandler = (deps: DeliverDeps): Handler => ({
   isKept: true,
-  plan({ lane }, now) {
+  plan({ lane }, now, { isBehind }) {
     const { db } = deps
     const found = getChannel(db, lane)
     if (!found) return { most: 0 } // it was just deleted, with its messages
@@ -49,14 +49,14 @@ export const noticeHandler = (deps: DeliverDeps): Handler => ({
     const until = quietEnd(channel, now)
     if (until !== null) return { until }
     const limit = mostSingle + 1
-    if (dropForeign(db, lane, { reason: notYours, limit }))
-      dropForeign(db, lane, { reason: notYours, limit: all })
+    const drop = (most: number) => dropForeign(db, lane, { reason: notYours, now, limit: most })
+    if (isBehind || drop(limit)) drop(all) // behind one that failed, it may be any
     const due = listDue(db, lane, { now, limit })
     const wasHeld = due.some(({ createdAt }) => quietEnd(channel, createdAt.getTime()) !== null)
     if (channel.kind === 'webhook') return { most: 1 } // a program gets each event by itself
     if (due.length <= mostSingle && !(wasHeld && due.length > 1))
       return { most: 1, pause: pause.single }
-    dropForeign(db, lane, { reason: notYours, limit: all })
+    drop(all)
     return { most: all, pause: pause.summary }
   },
   async send({ messageId, first, count }, signal) {

@@ -70,6 +70,15 @@ export const listDue = (db: Db, lane: string, { now, limit }: { now: number; lim
 
 export type Claimed = { messageId: string; lane: string; first: Parcel; count: number }
 
+/** Another than that message: the one that was tried least. */
+const getBehind = (db: Db, { lane, messageId }: Claimed, now: number) =>
+  getRow(
+    db,
+    outbox,
+    and(inLane(lane), isDue(now), or(isNull(outbox.messageId), ne(outbox.messageId, messageId))),
+    ...[asc(outbox.tries), asc(outbox.id)],
+  )
+
 /**
  * Marks what is sent now as one message, before it is: after a kill the next process knows that it may have
  * arrived. One that was tried before is sent again as it was.
@@ -77,11 +86,11 @@ export type Claimed = { messageId: string; lane: string; first: Parcel; count: n
 export function claim(
   db: Db,
   lane: string,
-  { now, most }: { now: number; most: number },
+  { now, most, suspect }: { now: number; most: number; suspect: Claimed | undefined },
 ): Claimed | undefined {
   return db.transaction(
     () => {
-      const [first] = listDue(db, lane, { now, limit: 1 })
+      const first = suspect ? getBehind(db, suspect, now) : listDue(db, lane, { now, limit: 1 })[0]
       if (!first) return undefined
       const messageId = first.messageId ?? newId()
       const rows = db
@@ -136,16 +145,22 @@ export const setWaiting = (tx: Tx, claimed: Claimed, { reason, nextAt, uncertain
     .where(beingSent(claimed))
     .run()
 
-/** What waits since before that time. */
+/** What waits since before that time: of a message, or all of its lane. */
 export const giveUp = (
   tx: Tx,
-  lane: string,
-  { reason, before }: { reason: string; before: Date },
+  { lane, messageId }: Claimed,
+  { reason, before, all }: { reason: string; before: Date; all: boolean },
 ) =>
   tx
     .update(outbox)
     .set({ status: 'failed', answer: reason })
-    .where(and(inLane(lane), lt(outbox.createdAt, before)))
+    .where(
+      and(
+        inLane(lane),
+        lt(outbox.createdAt, before),
+        all ? undefined : eq(outbox.messageId, messageId),
+      ),
+    )
     .run()
 
 export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
@@ -155,33 +170,30 @@ export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
     .where(beingSent(claimed))
     .run()
 
-/** True when it was given up. */
-export const hasFailed = (tx: Tx, { first: { id } }: Claimed) =>
-  getRow(tx, outbox, and(eq(outbox.id, id), eq(outbox.status, 'failed'))) !== undefined
-
-/** Of what has no log. */
+/** Of what has no log. Returns it. */
 export const deleteFailed = (tx: Tx, lane: string) =>
   tx
     .delete(outbox)
     .where(and(eq(outbox.lane, lane), eq(outbox.status, 'failed')))
-    .run()
+    .returning()
+    .all()
 
 export const dropLane = (tx: Tx, lane: string, reason: string) =>
   tx.update(outbox).set({ status: 'dropped', answer: reason }).where(inLane(lane)).run()
 
 /**
- * Of the oldest in a channel: what has another owner by now, or is the server's while its owner is no admin.
- * False when there is none.
+ * Of the oldest that are due in a channel: what has another owner by now, or is the server's while its owner is no
+ * admin. False when there is none.
  */
 export function dropForeign(
   tx: Tx,
   channelId: string,
-  { reason, limit }: { reason: string; limit: number },
+  { reason, now, limit }: { reason: string; now: number; limit: number },
 ) {
   const oldest = tx
     .select({ id: outbox.id })
     .from(outbox)
-    .where(inLane(channelId))
+    .where(and(inLane(channelId), isDue(now)))
     .orderBy(asc(outbox.id))
     .limit(limit)
   const foreign = tx

@@ -11,7 +11,6 @@ import {
   deleteSent,
   expedite,
   giveUp,
-  hasFailed,
   listLanes,
   recoverSending,
   retryFailed,
@@ -20,16 +19,10 @@ import {
   setWaiting,
 } from './outbox-store.ts'
 import type { Claimed, Lane, ParcelKind } from './outbox-store.ts'
+import { afterFailure, shortestDelay } from './retries.ts'
 import { SendFailure } from './senders/sender.ts'
 
-const [second, minute, hour] = [1000, 60_000, 3_600_000]
-
-/** Milliseconds until the next attempt, by the failed ones; about a day together. */
-const delays = [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour]
-const longestDelay = 6 * hour
-
-/** What couldn't be sent for a day is given up; a clock that was put forward alone is no reason. */
-const givenUp = { after: 24 * hour, leastTries: 5 }
+const second = 1000
 
 /** Messages on their way at once: a receiver that hangs holds one of its owner's. */
 const maxSending = { all: 16, ofOwner: 4 }
@@ -43,13 +36,18 @@ const grace = 3 * second
 /** One kind of what is sent. */
 export type Handler = {
   /** How many of the lane's due ones are one message now; or until when it must wait, in milliseconds. */
-  plan: (lane: Lane, now: number) => { most: number; pause?: number } | { until: number }
+  plan: (
+    lane: Lane,
+    now: number,
+    of: { isBehind: boolean },
+  ) => { most: number; pause?: number } | { until: number }
   /** Returns the answer. `store` runs in the transaction that notes it. */
   send: (
     message: Claimed,
     signal: AbortSignal,
   ) => Promise<{ answer: string; store?: (tx: Tx) => void }>
-  failed?: (message: Claimed, reason: string, of: { isLast: boolean }) => void
+  /** Of what has no log; also of what was given up without an attempt. */
+  failed?: (message: Pick<Claimed, 'first'>, reason: string, of: { isLast: boolean }) => void
   /** Stays in the log when it was sent. */
   isKept: boolean
 }
@@ -65,7 +63,7 @@ export class Outbox {
   readonly #busy = new Map<string, { ownerId: string; done: Promise<void> }>()
   /** Lanes that wait, until when: what is new in one waits, too. */
   readonly #holds = new Map<string, number>()
-  /** Failed attempts since the last that was accepted, by lane. */
+  /** Failed attempts since the last that was accepted, by lane; of those where one failed. */
   readonly #failures = new Map<string, number>()
   readonly #stop = new AbortController()
   #isWoken = false
@@ -157,7 +155,7 @@ export class Outbox {
     const done = this.#send(lane)
       .catch((error) => {
         journal.error('a message was not sent', error, { lane: lane.lane })
-        this.#hold(lane.lane, delays[0]!)
+        this.#hold(lane.lane, shortestDelay)
       })
       .finally(() => {
         this.#busy.delete(lane.lane)
@@ -168,11 +166,20 @@ export class Outbox {
 
   async #send(lane: Lane) {
     const handler = await this.#handlers.get(lane.kind)!()
+    // the oldest shows whether the receiver is back
+    if (this.#failures.get(lane.lane)) retryFailed(this.#db, lane.lane)
+    const suspect = await this.#sendNext(handler, lane)
+    if (suspect) await this.#sendNext(handler, lane, suspect)
+  }
+
+  /** The oldest, or another than the one that is suspected of failing by itself. Returns such a one. */
+  async #sendNext(handler: Handler, lane: Lane, suspect?: Claimed): Promise<Claimed | undefined> {
     const now = this.#scheduler.now()
-    const plan = handler.plan(lane, now)
+    const isBehind = suspect !== undefined
+    const plan = handler.plan(lane, now, { isBehind })
     if ('until' in plan) return void this.#holds.set(lane.lane, plan.until)
-    const message = claim(this.#db, lane.lane, { now, most: plan.most })
-    if (!message) return
+    const message = claim(this.#db, lane.lane, { now, most: plan.most, suspect })
+    if (!message) return undefined
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout)])
     try {
       const { answer, store } = await unlessAborted(handler.send(message, signal), signal)
@@ -181,33 +188,45 @@ export class Outbox {
         if (handler.isKept) setSent(tx, message, { answer, at: new Date(this.#scheduler.now()) })
         else deleteSent(tx, message)
       })
-      this.#failures.delete(lane.lane)
+      if (this.#failures.has(lane.lane)) this.#failures.set(lane.lane, 0)
       this.#hold(lane.lane, plan.pause ?? 0)
     } catch (error) {
-      if (this.#stop.signal.aborted) return // it may have arrived: the next process sends it again
-      await this.#storeFailure(handler, message, error)
+      if (this.#stop.signal.aborted) return undefined // it may have arrived: the next process sends it again
+      const { letsPass } = await this.#storeFailure(handler, message, { error, isBehind })
+      if (letsPass) return message
     }
+    return undefined
   }
 
-  async #storeFailure(handler: Handler, message: Claimed, error: unknown) {
+  async #storeFailure(
+    handler: Handler,
+    message: Claimed,
+    { error, isBehind }: { error: unknown; isBehind: boolean },
+  ) {
     const { lane, first } = message
     const reason = reasonOf(error)
     const { retry = true, retryAfter = 0, left } = error instanceof SendFailure ? error : notKnown
     const uncertain = !isRefusal(error) // it may have arrived, and only the answer didn't
     const now = this.#scheduler.now()
-    const failures = Math.max(this.#failures.get(lane) ?? 0, first.tries) + 1
-    const delay = delays[failures - 1] ?? longestDelay
-    const wait = Math.min(Math.max(delay, retryAfter * second), longestDelay)
-    this.#hold(lane, retry ? wait : delays[0]!)
-    if (retry) this.#failures.set(lane, failures)
+    const failed = { tries: first.tries, inARow: this.#failures.get(lane), isBehind }
+    const next = afterFailure({ ...failed, retryAfter: retryAfter * second }, now)
+    this.#hold(lane, retry ? next.hold : shortestDelay)
+    if (retry) this.#failures.set(lane, next.inARow)
     await this.#store((tx) => {
       if (!retry) return setFailed(tx, message, reason)
-      setWaiting(tx, message, { reason, uncertain, left, nextAt: new Date(now + wait) })
-      if (failures >= givenUp.leastTries)
-        giveUp(tx, lane, { reason, before: new Date(now - givenUp.after) })
+      setWaiting(tx, message, { reason, uncertain, left, nextAt: new Date(now + next.wait) })
+      const { own, all, before } = next.givesUp
+      if (own || all) giveUp(tx, message, { reason, before, all })
     })
-    handler.failed?.(message, reason, { isLast: hasFailed(this.#db, message) })
-    if (!handler.isKept) deleteFailed(this.#db, lane)
+    if (!handler.isKept) this.#tellFailed(handler, message, reason)
+    return { letsPass: retry && next.letsPass }
+  }
+
+  #tellFailed(handler: Handler, message: Claimed, reason: string) {
+    const over = deleteFailed(this.#db, message.lane)
+    const others = over.filter(({ id }) => id !== message.first.id)
+    handler.failed?.(message, reason, { isLast: others.length < over.length })
+    for (const first of others) handler.failed?.({ first }, reason, { isLast: true })
   }
 
   /** In the time that passes, as the lane's own. */

@@ -54,6 +54,13 @@ test('a status is kept while the DNS fails, and sent once it works', async () =>
   expect(stored()).toBe('success')
 })
 
+test('a status waits for those of its own project only', async () => {
+  const { project, row, askAt, queue } = await running()
+  askAt('https://gitea.invalid')
+  queue()
+  expect(row()!.lane).toBe(project.id)
+})
+
 test('a status that is refused for good is in the journal, also after another was accepted', async () => {
   const { server, row, stored, queue } = await running()
   using warn = spyOn(journal, 'warn').mockImplementation(() => {})
