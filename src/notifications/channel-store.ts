@@ -1,5 +1,5 @@
-import { and, desc, eq, gt, isNull, ne, or } from 'drizzle-orm'
-import { getRow } from '../db/queries.ts'
+import { and, desc, eq, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
+import { getRow, listRows } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, users } from '../db/schema.ts'
 
@@ -29,6 +29,20 @@ export const getLastDelivery = (db: Db, channelId: string) =>
     ),
     desc(outbox.id),
   )
+
+/** Who is added to a channel gets, with its next attempt, also what others of its recipients already have. */
+export function addRecipients(db: Db, { id: channelId, to: before }: Channel, to: string[]) {
+  const added = to.filter((one) => !before?.includes(one))
+  if (added.length === 0) return
+  const isPartly = and(
+    ...[eq(outbox.channelId, channelId), eq(outbox.status, 'waiting'), isNotNull(outbox.left)],
+  )
+  for (const { id, left } of listRows(db, outbox, isPartly))
+    db.update(outbox)
+      .set({ left: [...new Set([...left!, ...added])] })
+      .where(eq(outbox.id, id))
+      .run()
+}
 
 export const isAdminNow = (db: Db, id: string) =>
   getRow(db, users, and(eq(users.id, id), eq(users.role, 'admin'))) !== undefined

@@ -13,7 +13,7 @@ import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
 import { Choices, channelForm, refuseOthers, senderOf, sentTo } from './channel-form.tsx'
-import { getLastDelivery, sealedFields } from './channel-store.ts'
+import { addRecipients, getLastDelivery, sealedFields } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
 import type { DeliverDeps } from './deliver.ts'
@@ -114,10 +114,13 @@ export const channel = resource({
     ),
     async check({ db, outbox }, input, { ownerId, row, isToken }) {
       refuseOthers(db, input, { ownerId, row, isToken })
-      if (row) outbox.retryNow(row.id)
+      const own = input as unknown as Record<string, unknown>
+      if (row) {
+        addRecipients(db, row, (own['to'] ?? []) as string[])
+        outbox.retryNow(row.id)
+      }
       const projects = input.projects?.length ? input.projects : null
       const { generated } = senderOf(input.kind) ?? {}
-      const own = input as unknown as Record<string, unknown>
       if (row || !generated || own[generated.field]) return { columns: { projects } }
       const secret = generated.make()
       return {

@@ -62,14 +62,17 @@ export const noticeHandler = (deps: DeliverDeps): Handler => ({
   async send({ messageId, first, count }, signal) {
     const found = getChannel(deps.db, first.channelId!)
     if (!found) throw deleted
+    const { channel } = found
+    const isMail = channel.kind === 'email'
+    const only = isMail ? first.left?.filter((one) => channel.to?.includes(one)) : undefined
+    if (only?.length === 0) return { answer: 'Those who lacked it are no longer recipients.' }
     const { levels, first: events } = describeMessage(deps.db, messageId, { first: mostNamed })
     const origin = originOf(deps.config)
     const message =
       count === 1 && events[0]
         ? messageOf(events[0], { id: messageId, origin })
         : summaryOf({ id: messageId, levels, events, count, origin })
-    const only = first.left ?? undefined
-    return sendTo(deps, found.channel, { ...message, ...(only && { only }) }, signal)
+    return sendTo(deps, channel, { ...message, ...(only && { only }) }, signal)
   },
 })
 

@@ -5,6 +5,7 @@ import { insertStatus } from '../../src/notifications/outbox-store.ts'
 import { SendFailure } from '../../src/notifications/senders/sender.ts'
 import { ok, receiver, scene } from './scene.ts'
 import type { Received } from './scene.ts'
+import { mailSettings, refuse, smtpHost } from './smtp-host.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -171,4 +172,29 @@ describe('once a receiver works again', () => {
     await s.settled('failed', 'sent')
     expect(titles()).toEqual(['A test from Davit', 'waits'])
   })
+})
+
+test('a mail that some lack is sent to those of them who are still recipients, and to who was added', async () => {
+  const s = scene({ env: { DAVIT_ALLOW_HOSTS: '127.0.0.1' } })
+  const [ada, bob, cleo] = ['ada@example.com', 'bob@example.com', 'cleo@example.com']
+  let isGrey = true
+  const { port, mails } = await smtpHost({
+    onRcptTo: ({ address }, _, done) =>
+      done(isGrey && address === bob ? refuse(451, 'Greylisted') : null),
+  })
+  const { json } = await s.ada.post('/settings/channels', {
+    ...{ name: 'mail', events: ['deployment_failed'] },
+    ...{ ...mailSettings(port), kind: 'email', trust: 'any', to: [ada, bob] },
+  })
+  for (const to of [[ada, cleo], [ada]]) {
+    await s.ada.put(`/settings/channels/${json.id}`, { to: [ada, bob] })
+    isGrey = true
+    s.emit()
+    await s.comes(() => s.rows().at(-1)!.tries === 1)
+    isGrey = false
+    await s.ada.put(`/settings/channels/${json.id}`, { to })
+    await s.settled('sent')
+    await s.clock.pass(1000)
+  }
+  expect(mails.map(({ to }) => to)).toEqual([[ada], [cleo], [ada]])
 })
