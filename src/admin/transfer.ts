@@ -1,6 +1,7 @@
 import { getUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { giveStatuses } from '../deployments/status-store.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { giveEvents } from '../notifications/store.ts'
 import { invalidField } from '../platform/errors.ts'
@@ -42,6 +43,7 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
       if (heir.role !== 'admin') giveDavit(tx, { from: id, to: by.id })
       setOwner(tx, { from: id, to: heirId })
       giveEvents(tx, { from: id, to: heirId })
+      giveStatuses(tx, { from: id, to: heirId })
       deleteUser(tx, id)
       return { user, heir, projects, services, work }
     },

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
 import { channels, events, projects, users } from '../../src/db/schema.ts'
+import { newId } from '../../src/db/new-id.ts'
+import { insertStatus } from '../../src/notifications/outbox-store.ts'
 import { dropOldNotices } from '../../src/notifications/store.ts'
 import { quietEnd } from '../../src/notifications/quiet.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
@@ -87,11 +89,13 @@ test('what a deleted user gives away is told to the heir, and nothing else of th
   s.channel('http://127.0.0.1:1')
   s.emit({ projectId: project.id, title: 'of the project' })
   s.emit({ kind: 'login_new', title: 'a login' })
+  insertStatus(s.db, { ownerId: s.ada.user.id, lane: project.id, subjectId: newId() })
   const given = await root.delete(`/settings/users/${s.ada.user.id}`, { heirId: eve.user.id })
   expect(given.status).toBe(200)
   const shown = (await eve.get('/settings/events')).json.items
   expect(shown).toMatchObject([{ title: 'of the project', deliveries: [] }])
-  expect([s.rows(), s.events().length]).toEqual([[], 1])
+  expect(s.rows()).toMatchObject([{ kind: 'commit_status', ownerId: eve.user.id }])
+  expect(s.events()).toHaveLength(1)
 })
 
 describe('quiet hours', () => {
