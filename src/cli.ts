@@ -81,7 +81,7 @@ Options:
   --version [--json]          Show the version; with --json also which databases it opens.
 
 Exit status: 0 done, 1 refused or failed, 2 wrong arguments, 3 not logged in, 130 interrupted; run: that of the
-command, or 125 if it couldn't run.
+command, or 125 if it couldn't run or output is missing.
 
 Davit serves its documentation under /docs, with all settings under /docs/settings. Most installations
 need DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL.

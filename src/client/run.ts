@@ -2,6 +2,7 @@ import { UsageError, readMany } from '../cli/command.ts'
 import type { Command, Options } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Server } from './call.ts'
+import { isLoss } from '../logs/losses.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { note, printJsonLine, printLine } from './say.ts'
@@ -12,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const usage = `davit run [--no-terminal] [--timeout SECONDS] ${targetUsage} COMMAND [ARGUMENT]…`
 
-/** The status when Davit, and not the command, failed; as of `docker run`. */
+/** The status when Davit, and not the command, failed; as of `docker run`. Also when output is missing. */
 const notRun = 125
 
 /** Runs a command beside the app, on a terminal of its own if this one is one. Its status is the command's. */
@@ -36,21 +37,29 @@ export const run: Command = async (args, env) => {
   })
   const at = `${path}/${started.id}`
   if (isPiped) void sendInput(server, at)
-  const ended = isOnTerminal ? await attach(server, at) : await watch(server, at, values.json)
+  const { ended, isWhole } = isOnTerminal
+    ? { ended: await attach(server, at), isWhole: true }
+    : await watch(server, at, values.json)
   if (values.json) printJsonLine(ended)
-  return statusOf(ended)
+  return statusOf(ended) || (isWhole ? 0 : notRun)
 }
 
-async function watch(server: Server, path: string, json: boolean | undefined): Promise<Run> {
+async function watch(server: Server, path: string, json: boolean | undefined) {
+  let isWhole = true
   using interrupted = interruption()
   const { signal } = interrupted
   try {
     for await (const event of follow(server, `${path}/logs?format=json`, { signal })) {
       if (!('line' in event)) continue
-      if (json) printJsonLine(event.line)
+      const { line } = event
+      if (isLoss(line)) {
+        isWhole = false
+        note(`davit: ${line.text}`)
+      }
+      if (json) printJsonLine(line)
       // what Davit itself says of it isn't the command's output
-      else if (event.line.stream === 'stdout') printLine(event.line, process.stdout)
-      else if (event.line.stream === 'stderr') printLine(event.line, process.stderr)
+      else if (line.stream === 'stdout') printLine(line, process.stdout)
+      else if (line.stream === 'stderr') printLine(line, process.stderr)
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -59,7 +68,7 @@ async function watch(server: Server, path: string, json: boolean | undefined): P
       if (!(refusal instanceof AppError && refusal.code === 'conflict')) throw refusal // it has ended
     })
   }
-  return server.get<Run>(path)
+  return { ended: await server.get<Run>(path), isWhole }
 }
 
 function statusOf({ status, exitCode, error }: Run) {

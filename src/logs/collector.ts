@@ -7,7 +7,7 @@ import type { ContainerKey, Engines } from '../docker/engines.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
-import { endsWithin } from '../platform/pause.ts'
+import { endsWhileAdvancing } from '../platform/pause.ts'
 import type { LifecycleEvent } from './container-lifecycle.ts'
 import { deleteCursors, getCursor, listCursorsOn } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
@@ -23,9 +23,6 @@ const maxPulls = 4
 
 /** In milliseconds, until the containers are listed again after a failure. */
 const retryDelay = 1000
-
-/** In milliseconds: the maximum wait for the output of a container that is to be removed. */
-const timeoutMs = 5000
 
 /** As a number, like in the engine's events. */
 const sigkill = '9'
@@ -46,6 +43,8 @@ type CollectorDeps = {
 
 /** Stores the output of the containers of apps and services, even after their removal. */
 export class Collector {
+  /** In milliseconds without progress, after which the output of a container that is to be removed is given up. */
+  patience = 10_000
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
@@ -71,7 +70,10 @@ export class Collector {
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
-  /** For a container that is to be removed: resolves when its output is stored, or after some seconds. */
+  /**
+   * For a container that is to be removed: resolves when its output is stored, or when reading it has stopped
+   * advancing and its log says that lines may be missing.
+   */
   async finish(key: ContainerKey) {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: key.id }
@@ -80,11 +82,20 @@ export class Collector {
     try {
       const container = await this.#deps.engines.inspect(key)
       const reader = container && this.#read(container, { kind: 'look' })
-      if (reader && !(await endsWithin(timeoutMs, reader.catchUp())))
-        journal.warn('the last lines of a container were not read in time', fields)
+      if (!reader) return
+      const steps = () => this.#stepsOf(reader)
+      if (await endsWhileAdvancing(this.patience, reader.catchUp(), steps)) return
+      journal.warn('the last lines of a container were not read in time', fields)
+      await reader.giveUp()
     } catch (error) {
       report('the last lines of a container were not read', error, fields)
     }
+  }
+
+  /** Those of all while others are read before it. */
+  #stepsOf(reader: Reader) {
+    const read = reader.progress.isQueued ? [...this.#readers.values()] : [reader]
+    return read.reduce((sum, { progress }) => sum + progress.steps, 0)
   }
 
   /** One that fails, such as for a server that is away by now, must not end the reading of all others. */

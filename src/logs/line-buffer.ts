@@ -84,6 +84,11 @@ export class LineBuffer {
     return timestamp && stream ? { timestamp, stream, ordinal } : null
   }
 
+  /** The end up to which everything is stored; null while it runs. */
+  get endedAt() {
+    return this.#cursor.endedAt
+  }
+
   /** In milliseconds: how far before the position new entries may still appear. */
   get overlap() {
     const few = Math.max(

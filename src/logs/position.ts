@@ -27,6 +27,20 @@ export const isAt = (a: Position, b: Position) =>
 /** Milliseconds since 1970. */
 export const timeOf = ({ timestamp }: Pick<Position, 'timestamp'>) => Date.parse(timestamp)
 
+/** In milliseconds: entries can be this much later than their batch's start; with more, the clocks differ. */
+const longestBatch = 2000
+
+/** Up to when entries belong to a batch that was started to read up to a time. */
+export const limitOfBatch = (until: number, entries: Placed[]) =>
+  timeOf(entries.at(-1)!) > until + longestBatch ? Infinity : until
+
+/** The entries up to a time in milliseconds since 1970. */
+export function upTo(limit: number, entries: Placed[]) {
+  if (limit === Infinity) return entries
+  const end = entries.findIndex((entry) => timeOf(entry) > limit)
+  return end === -1 ? entries : entries.slice(0, end)
+}
+
 /** An earlier time in the format of the engine's API. */
 export function secondsBefore({ timestamp }: Pick<Position, 'timestamp'>, milliseconds: number) {
   const nanoseconds = /\.(\d{9})/.exec(timestamp)?.[1] ?? '000000000'

@@ -2,7 +2,9 @@ import type { LogEntry, LogSnapshotOptions } from '../docker/index.ts'
 import { isAt, Placer, secondsBefore, timestampAfter } from './position.ts'
 import type { Placed, Position } from './position.ts'
 
-type Snapshot = (options: Pick<LogSnapshotOptions, 'tail' | 'since'>) => AsyncIterable<LogEntry[]>
+export type Snapshot = (
+  options: Pick<LogSnapshotOptions, 'tail' | 'since'>,
+) => AsyncIterable<LogEntry[]>
 
 /** New entries. `gap` means that some between the position and the first of them are missing. */
 export type Pulled = { entries: Placed[]; gap: boolean }

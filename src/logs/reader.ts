@@ -16,9 +16,9 @@ import { deleteCursors } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
 import type { LogKey } from './store.ts'
 import type { Masks } from './masks.ts'
-import { timeOf } from './position.ts'
+import { limitOfBatch, upTo } from './position.ts'
 import { originOf } from './process-store.ts'
-import type { Placed } from './position.ts'
+import { Progress } from './progress.ts'
 import { pull } from './pull.ts'
 
 /**
@@ -50,9 +50,18 @@ const fewest = 500
 const look = { kind: 'look' } as const
 
 type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
-
-/** In milliseconds: entries can be this much later than their batch's start; with more, the clocks differ. */
-const longestBatch = 2000
+type Reading = {
+  cursor: Cursor
+  /** True if it was read before. */
+  isKnown: boolean
+  /** The event that caused the reading. */
+  news: LifecycleEvent
+  /** The batches of the log that stores its output. */
+  readBatches: ReadBatches
+  /** Limits the containers that are read at the same time. */
+  pulls: Semaphore
+  signal: AbortSignal
+}
 
 /**
  * Reads the output of one container from the stored position until its end. It never follows the engine's
@@ -62,6 +71,7 @@ const longestBatch = 2000
 export class Reader {
   /** True when it accepts no more events: a container that starts again needs a new reader. */
   closed = false
+  readonly progress = new Progress()
   /** Resolves when it has ended. */
   readonly done: Promise<void>
   readonly #deps: ReaderDeps
@@ -69,6 +79,7 @@ export class Reader {
   readonly #pulls: Semaphore
   readonly #readBatches: ReadBatches
   readonly #signal: AbortSignal
+  readonly #givenUp = new AbortController()
   readonly #log: LogKey
   readonly #buffer: LineBuffer
   readonly #lifecycle: ContainerLifecycle
@@ -85,36 +96,18 @@ export class Reader {
   #pulledAt = performance.now()
   #took = 0
 
-  constructor(
-    deps: ReaderDeps,
-    {
-      cursor,
-      isKnown,
-      news,
-      readBatches,
-      pulls,
-      signal,
-    }: {
-      cursor: Cursor
-      /** True if it was read before. */
-      isKnown: boolean
-      /** The event that caused the reading. */
-      news: LifecycleEvent
-      /** The batches of the log that stores its output. */
-      readBatches: ReadBatches
-      /** Limits the containers that are read at the same time. */
-      pulls: Semaphore
-      signal: AbortSignal
-    },
-  ) {
+  constructor(deps: ReaderDeps, { cursor, isKnown, news, readBatches, pulls, signal }: Reading) {
     this.#deps = deps
     this.#pulls = pulls
-    this.#signal = signal
+    this.#signal = AbortSignal.any([signal, this.#givenUp.signal])
     this.#cursor = cursor
     this.#news = [news]
     this.#readBatches = readBatches
     this.#log = readBatches.log
-    const write = (batches: Batch[]) => readBatches.write(batches)
+    const write = (batches: Batch[]) => {
+      readBatches.write(batches)
+      this.progress.stored()
+    }
     this.#buffer = new LineBuffer(deps, { cursor, log: readBatches.log, write })
     this.#lifecycle = new ContainerLifecycle(cursor, { isKnown })
     this.done = this.#run().finally(() => {
@@ -134,6 +127,14 @@ export class Reader {
     this.#caughtUp ??= Promise.withResolvers()
     this.tell(look) // until this is handled no wait is over
     return this.#caughtUp.promise
+  }
+
+  /** For a container that is about to be removed: stops reading, and says in the log that lines may be missing. */
+  async giveUp() {
+    const isFirst = !this.#givenUp.signal.aborted
+    this.#givenUp.abort()
+    await this.done
+    if (isFirst) this.#markRemoval()
   }
 
   async #run() {
@@ -206,10 +207,16 @@ export class Reader {
       return
     }
     this.#buffer.origin = originOf(this.#deps.db, this.#cursor, {})
-    if (this.#lifecycle.hasStarted && !this.#lifecycle.endedAt)
-      this.#buffer.close(removalMark(this.#cursor))
+    if (this.#lifecycle.hasStarted) this.#markRemoval()
     deleteCursors(logDb, [containerId])
     this.closed = true
+  }
+
+  /** Unless everything up to its end is stored. */
+  #markRemoval() {
+    const { endedAt } = this.#lifecycle
+    if (endedAt && endedAt.getTime() === this.#buffer.endedAt) return
+    this.#buffer.close(removalMark(this.#cursor))
   }
 
   /** Reads new entries, stores them with those of other containers, and returns the number of lines. */
@@ -223,21 +230,20 @@ export class Reader {
   }
 
   async #takeIn(until: number) {
-    using _ = await this.#pulls.acquire(this.#signal)
+    using _ = await this.progress.turn(this.#pulls, this.#signal)
     const { position, rate, overlap } = this.#buffer
-    const { containerId: id } = this.#cursor
     const now = performance.now()
     const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
     this.#buffer.begin(await this.#deps.masks.ofContainer(this.#found))
     if (this.#buffer.isFull) return
-    for await (const pulled of pull(
-      (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
-      { position, expected, overlap },
-    )) {
-      const limit = timeOf(pulled.entries.at(-1)!) > until + longestBatch ? Infinity : until
-      const entries = upTo(Math.min(limit, this.#limit()), pulled.entries)
+    const snapshot = this.progress.counted((asked) =>
+      this.#deps.docker.logSnapshot(this.#cursor.containerId, { ...asked, ...options }),
+    )
+    for await (const pulled of pull(snapshot, { position, expected, overlap })) {
+      const batchLimit = limitOfBatch(until, pulled.entries)
+      const entries = upTo(Math.min(batchLimit, this.#limit()), pulled.entries)
       if (entries.length > 0) this.#buffer.add({ ...pulled, entries })
       if (entries.length < pulled.entries.length) break
     }
@@ -292,9 +298,3 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
 /** The engine refuses the log of a container that is being removed; the next look finds it gone. */
 const isOnItsWayOut = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
-
-function upTo(limit: number, entries: Placed[]) {
-  if (limit === Infinity) return entries
-  const end = entries.findIndex((entry) => timeOf(entry) > limit)
-  return end === -1 ? entries : entries.slice(0, end)
-}

@@ -47,6 +47,19 @@ export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =
     work.then(() => true),
   )) !== null
 
+/** Resolves with false after so many milliseconds in which nothing has advanced; the work continues. */
+export async function endsWhileAdvancing(
+  milliseconds: number,
+  work: Promise<unknown>,
+  steps: () => number,
+) {
+  for (let before = steps(); !(await endsWithin(milliseconds, work));) {
+    if (steps() === before) return false
+    before = steps()
+  }
+  return true
+}
+
 /** For work that nothing interrupts. Not one for all: each use leaves listeners on its signal. */
 export const neverAborted = () => new AbortController().signal
 

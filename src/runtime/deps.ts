@@ -29,7 +29,7 @@ export type RuntimeDeps = {
   locks: WorkloadLocks
   instanceTasks: InstanceTasks
   collector: {
-    /** Resolves when the container's output is stored. */
+    /** Resolves when the container's output is stored, or its log says that lines may be missing. */
     finish: (container: ContainerKey) => Promise<void>
   }
   instanceId: string

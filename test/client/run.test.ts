@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { isLoss } from '../../src/logs/losses.ts'
 import { listening } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
@@ -76,6 +77,21 @@ describe('run without a terminal', () => {
       .slice(-3)
     expect([json.status, line.text, ended.exitCode]).toEqual([0, 'one two', 0])
     expect((await run('--', 'ls', '--help')).status).toBe(0)
+  })
+
+  test('says that output is missing where it could not be read, and ends with a status for that', async () => {
+    const { t, run, lastRun, linesOf, ended, containers } = await withBusybox()
+    t.deps.collector.patience = 100
+    t.faults.logSnapshot = async function* (_id, { signal }) {
+      await new Promise((_, reject) => signal!.addEventListener('abort', reject))
+    }
+    const { status, stdout, stderr } = await run('echo', 'one')
+    const isMarked = (text: string) => isLoss({ stream: 'system', text })
+    expect([status, stdout, isMarked(stderr)]).toEqual([125, '', true])
+    const found = await ended(await lastRun())
+    expect(found).toMatchObject({ status: 'succeeded', exitCode: 0 })
+    await until(async () => (await containers()).length === 0)
+    expect((await linesOf(found)).filter(isMarked)).toHaveLength(1)
   })
 
   test('says why a command could not run, and what was stopped', async () => {

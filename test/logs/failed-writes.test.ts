@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../../src/platform/journal.ts'
+import { isLoss } from '../../src/logs/losses.ts'
 import { removeLogsOf } from '../../src/logs/store.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
@@ -47,6 +48,24 @@ test('all who wait for the last lines of a container are reported when they are 
   await t.deps.collector.finish(key)
   expect(late).not.toHaveBeenCalled()
   late.mockRestore()
+})
+
+test('a container that is removed after its end, before it was read, leaves a mark', async () => {
+  const { t, ada, environment } = await collectedEnvironment()
+  const failed = spyOn(journal, 'error').mockReturnValue()
+  let reads = 0
+  t.faults.logSnapshot = async function* () {
+    reads++
+    throw new Error('it can’t be read')
+  }
+  const id = await environment.run('echo one; exit 3')
+  await t.docker.waitForExit(id)
+  const before = reads
+  await until(() => reads >= before + 3) // the end was heard
+  await t.docker.removeContainer(id)
+  const lines = await linesUntil(ada, environment.output, isLoss)
+  expect([written(lines), marks(lines).length]).toEqual([[], 3])
+  failed.mockRestore()
 })
 
 /** Counts how often the log of a container is read. */

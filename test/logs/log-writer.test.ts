@@ -2,6 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { openLogDatabase } from '../../src/db/index.ts'
 import { LogBatch } from '../../src/logs/log-batch.ts'
 import { masking } from '../../src/logs/mask.ts'
+import { isLoss } from '../../src/logs/losses.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { Logs } from '../../src/logs/logs.ts'
 import { storedLines } from './stored-lines.ts'
@@ -99,6 +100,7 @@ test('a log that can’t be stored stops nothing, and says what it lacks when it
     [2, '2 lines are missing here, because they couldn’t be stored.'],
     [3, 'kept too'],
   ])
+  expect(stored().map(isLoss)).toEqual([false, true, false])
 })
 
 test('a log that is full says so once, keeps what Davit itself says, and stays full', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pause, untilBeat } from '../../src/platform/pause.ts'
+import { endsWhileAdvancing, pause, untilBeat } from '../../src/platform/pause.ts'
 
 const busyFor = (milliseconds: number) => {
   const until = performance.now() + milliseconds
@@ -30,4 +30,15 @@ test('work that is long lets others have their turn, and all long work shares on
   setImmediate(() => order.push('other'))
   await Promise.all([work('a'), work('b')])
   expect(order).toEqual(['a', 'b', 'other', 'a', 'b', 'a', 'b'])
+})
+
+test('work is waited for while it advances, and given up when it does not', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let steps = 0
+  const advance = () => {
+    if (++steps === 20) resolve()
+    return steps
+  }
+  expect(await endsWhileAdvancing(1, promise, advance)).toBe(true)
+  expect(await endsWhileAdvancing(1, new Promise(() => {}), () => 1)).toBe(false)
 })
