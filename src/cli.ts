@@ -29,8 +29,8 @@ From your computer, to a server with Davit:
                               --secret, --plain and --build say what it is.
   backups [list]              List your backups; create [SERVICE] makes one of it, or of this folder's environment, prove ID
                               restores one for a test, restore ID over what it is of (--yes doesn't ask) or with --new
-                              into a new service, download ID [FILE], cancel ID. --database, --name, --no-backup,
-                              --output FILE, --detach.
+                              into a new service, download ID [FILE], cancel ID. --database, --name, --on SERVER,
+                              --no-backup, --output FILE, --detach.
   open                        Open the app in the browser; --page its page in Davit.
   link PROJECT                Say which project this folder is, where its git remotes don't; --remove undoes it.
 

@@ -14,7 +14,7 @@ import { loginFor } from './servers.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
 import type { Backup, LogLine } from './types.ts'
 
-const usage = `davit backups [list | create [SERVICE] | prove ID | restore ID [--new] [--name NAME] [--server NAME] [--database NAME] [--no-backup] [--yes] | download ID [FILE] [--output FILE] | cancel ID] [--detach] ${targetUsage}`
+const usage = `davit backups [list | create [SERVICE] | prove ID | restore ID [--new] [--name NAME] [--on SERVER] [--database NAME] [--no-backup] [--yes] | download ID [FILE] [--output FILE] | cancel ID] [--detach] ${targetUsage}`
 
 const options = {
   ...targetOptions,
@@ -22,7 +22,7 @@ const options = {
   name: { type: 'string' },
   database: { type: 'string' },
   'no-backup': { type: 'boolean' },
-  server: { type: 'string' },
+  on: { type: 'string' },
   yes: { type: 'boolean' },
   output: { type: 'string' },
   detach: { type: 'boolean' },
@@ -79,7 +79,7 @@ async function serviceIn(server: Server, name: string) {
 
 /** Asks before something is replaced. */
 async function restoreBody(server: Server, path: string, values: Values) {
-  const { new: isNew, name, server: place, database, yes } = values
+  const { new: isNew, name, on: place, database, yes } = values
   if (!isNew && !yes) {
     const { subject } = await server.get<Backup>(path)
     if (!isTerminal()) throw new UsageError(`this replaces the data of ${subject.name}: add --yes.`)

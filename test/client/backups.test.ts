@@ -7,7 +7,7 @@ import { withServer } from './laptop.ts'
 
 test('backups are made, listed, proven, restored and downloaded by command', async () => {
   const restic = new SimulatedRestic()
-  const { t, ada, davit, folder } = await withServer({ openRestic: restic.open })
+  const { t, ada, davit, folder, address } = await withServer({ openRestic: restic.open })
   await made(t, ada, withVolume, { name: 'shop-db' })
   aTarget(t, ada.user.id)
   expect((await davit(['backups'])).status).toBe(0)
@@ -36,6 +36,15 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   }
   const failed = await davit(['backups', 'restore', id, '--yes', '--no-backup'])
   expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('incomplete')])
+  delete restic.faults.readVolumes
+
+  const named = await davit(['backups', 'restore', id, '--yes', '--no-backup', '--server', address])
+  expect(named.status).toBe(0)
+  const placed = ['backups', 'restore', id, '--new', '--on', 'box2', '--server', address]
+  expect(await davit(placed)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('placement'),
+  })
 
   const output = `${folder}/volumes.tar`
   const got = await davit(['backups', 'download', id, '--output', output])
