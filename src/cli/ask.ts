@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { asCaller } from '../platform/effective-user.ts'
 import { AppError } from '../platform/errors.ts'
 import { UsageError } from './command.ts'
@@ -29,15 +30,27 @@ export async function confirm(yes: boolean) {
     throw new AppError('invalid', 'Nothing was changed.')
 }
 
-/** Typing isn't echoed. */
+/** In milliseconds: within this the next line of what is pasted follows. */
+const pasteTime = 50
+
+/** Typing isn't echoed. Throws for several lines, of which the first alone would be half of what was meant. */
 export async function askHidden(question: string): Promise<string> {
   const output = new Writable({ write: (_bytes, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
   process.stderr.write(question) // whoever pastes as soon as it is there isn't echoed either
   const { promise: left, reject } = Promise.withResolvers<string>()
   terminal.once('close', () => reject(new AppError('invalid', 'Nothing was changed.')))
+  let isLong = false
+  terminal.on('line', (next) => (isLong ||= next !== '')) // the first one answers the question
   try {
-    return await Promise.race([terminal.question(''), left])
+    const line = await Promise.race([terminal.question(''), left])
+    await sleep(pasteTime)
+    if (isLong || terminal.line !== '')
+      throw new AppError(
+        'invalid',
+        'Only one line can be entered here. Nothing was changed. Pipe several lines in, from a file.',
+      )
+    return line
   } finally {
     terminal.close()
     process.stderr.write('\n')

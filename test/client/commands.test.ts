@@ -133,6 +133,22 @@ describe('env', () => {
     ])
       expect((await davit(['env', ...args])).status, args.join(' ')).toBe(2)
   })
+
+  test('refuses several lines where one is asked for, and takes one', async () => {
+    const { davit, start } = await withServer({ jobsWait: true })
+    const typed = async (text: string) => {
+      const terminal = onTerminal(start(['env', 'set', 'SSH_KEY']))
+      await terminal.shows('(hidden)')
+      terminal.type(text)
+      return terminal.child.exited
+    }
+    const stored = async () => JSON.parse((await davit(['env', '--json'])).stdout).items
+    expect(await typed('-----BEGIN KEY-----\nabc\n-----END KEY-----\n')).toBe(1)
+    expect(await typed('-----BEGIN KEY-----\rthe last line has no end')).toBe(1)
+    expect(await stored()).toEqual([])
+    expect(await typed('one line\r')).toBe(0)
+    expect(await stored()).toMatchObject([{ key: 'SSH_KEY' }])
+  })
 })
 
 describe('logs', () => {
