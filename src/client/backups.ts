@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { askLine, isTerminal } from '../cli/ask.ts'
@@ -131,7 +131,7 @@ function failureOf(verb: string, { status, proven, restore, untested }: Backup) 
   return end === 'succeeded' ? null : (end ?? 'failed')
 }
 
-/** To a file, or to standard output where that is none. */
+/** To a file, or to standard output where that is none. A file that isn't whole is removed. */
 async function download(
   server: Server,
   path: string,
@@ -142,11 +142,29 @@ async function download(
   using interrupted = interruption()
   const { signal } = interrupted
   const query = file === undefined ? '' : `?file=${encodeURIComponent(file)}`
-  const { body } = await server.ask(`${path}${query}`, { signal })
-  const to =
-    output === undefined ? process.stdout : createWriteStream(output, { flags: 'wx', mode: 0o600 })
-  await pipeline(Readable.fromWeb(body as never), to, { signal })
-  return 0
+  const to = output === undefined ? process.stdout : createFile(output)
+  try {
+    const { body } = await server.ask(`${path}${query}`, { signal })
+    await pipeline(Readable.fromWeb(body as never), to, { signal })
+    return 0
+  } catch (error) {
+    if (output !== undefined) rmSync(output, { force: true })
+    if (signal.aborted) return interrupted.status
+    if (error instanceof AppError) throw error
+    const why = (error as Error).message
+    throw new AppError('unavailable', `The download broke off: ${why}`, { cause: error })
+  }
+}
+
+/** Before anything is asked for. */
+function createFile(path: string) {
+  try {
+    return createWriteStream(path, { fd: openSync(path, 'wx', 0o600) })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'exists already' : `can’t be written (${code})`
+    throw new UsageError(`the file ${path} ${why}. Name another with --output.`, { cause })
+  }
 }
 
 const shown = (backup: Backup, { json }: Values) => answer(json, backup, backup.id)

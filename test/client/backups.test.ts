@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { aTarget } from '../backups/a-target.ts'
 import { away, SimulatedRestic } from '../backups/simulated-restic.ts'
 import { withVolume } from '../backups/scene.ts'
@@ -51,4 +53,44 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   expect([got.status, Bun.file(output).size]).toEqual([0, 1000])
   expect((await davit(['backups', 'cancel', id])).status).toBe(1)
   expect((await davit(['backups', 'sell'])).status).toBe(2)
+})
+
+test('a download replaces no file, and leaves none that is not whole', async () => {
+  const restic = new SimulatedRestic()
+  const { t, ada, davit, folder, start } = await withServer({ openRestic: restic.open })
+  await made(t, ada, withVolume, { name: 'shop-db' })
+  aTarget(t, ada.user.id)
+  const id = (await davit(['backups', 'create', 'shop-db'])).stdout.trim()
+  const output = `${folder}/volumes.tar`
+  const download = ['backups', 'download', id, '--output', output]
+  restic.faults.read = async ({ to, signal }) => {
+    const half = new PassThrough()
+    half.write('half')
+    setImmediate(() => half.destroy(away()))
+    await to(half, signal)
+  }
+  expect((await davit(download)).status).toBe(1)
+  expect(existsSync(output)).toBe(false)
+
+  const began = Promise.withResolvers<void>()
+  restic.faults.read = async ({ to, signal }) => {
+    const endless = new PassThrough()
+    endless.write('half')
+    began.resolve()
+    await to(endless, signal)
+  }
+  const child = Bun.spawn({ ...start(download), stdout: 'ignore', stderr: 'pipe' })
+  await began.promise
+  child.kill('SIGINT')
+  expect([await child.exited, await child.stderr.text()]).toEqual([130, ''])
+  expect(existsSync(output)).toBe(false)
+
+  let reads = 0
+  restic.faults.read = (options) => {
+    reads++
+    return restic.usual.read(options)
+  }
+  expect([(await davit(download)).status, Bun.file(output).size]).toEqual([0, 1000])
+  expect([(await davit(download)).status, Bun.file(output).size]).toEqual([2, 1000])
+  expect(reads).toBe(1)
 })
