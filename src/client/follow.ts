@@ -49,7 +49,8 @@ export async function* follow<Line extends LogLine = LogLine>(
   }
 }
 
-const isPassing = (error: unknown) =>
+/** True for what a restart of the server, or a proxy before it, causes. */
+export const isPassing = (error: unknown) =>
   error instanceof AppError &&
   ['unavailable', 'bad_gateway', 'timeout', 'too_many'].includes(error.code)
 

@@ -3,7 +3,7 @@ import type { Command, Options } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Server } from './call.ts'
 import { isLoss } from '../logs/losses.ts'
-import { follow } from './follow.ts'
+import { follow, isPassing } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { note, printJsonLine, printLine } from './say.ts'
 import { hasInput, openAttach, sendInput } from './send-input.ts'
@@ -64,12 +64,15 @@ async function watch(server: Server, path: string, json: boolean | undefined) {
   } catch (error) {
     if (!signal.aborted) throw error
     note('Cancelling the command…')
-    await server.post(`${path}/cancel`).catch((refusal) => {
-      if (!(refusal instanceof AppError && refusal.code === 'conflict')) throw refusal // it has ended
-    })
+    await cancel(server, path)
   }
   return { ended: await server.get<Run>(path), isWhole }
 }
+
+const cancel = (server: Server, path: string) =>
+  server.post(`${path}/cancel`).catch((refusal) => {
+    if (!(refusal instanceof AppError && refusal.code === 'conflict')) throw refusal // it has ended
+  })
 
 function statusOf({ status, exitCode, error }: Run) {
   if (error) note(`davit: ${error.message} ${error.hint ?? ''}`.trimEnd())
@@ -93,7 +96,12 @@ async function attach(server: Server, path: string): Promise<Run> {
     for (let attempt = 0; ; attempt++) {
       const isOver = await joined(server, path, terminal)
       const run = await stateOf(server, path)
-      if (isOver || (run && !isGoingOn(run))) return run ?? (await server.get<Run>(path))
+      if (run && (isOver || !isGoingOn(run))) return run
+      const refusal = run?.status === 'pending' ? await whyRefused(server, path) : null
+      if (refusal || (run?.status === 'pending' && attempt >= again.most)) {
+        await cancel(server, path)
+        throw refusal ?? neverJoined()
+      }
       if (attempt >= again.most)
         throw new AppError(
           'unavailable',
@@ -110,12 +118,25 @@ async function attach(server: Server, path: string): Promise<Run> {
 
 const isGoingOn = ({ status }: Run) => status === 'pending' || status === 'running'
 
-/** Null while the server can't be reached. */
+/** Null while the server can't be reached, or a proxy responds in its place. */
 const stateOf = (server: Server, path: string) =>
   server.get<Run>(path).catch((error) => {
-    if (error instanceof AppError && error.code === 'unavailable') return null
+    if (isPassing(error)) return null
     throw error
   })
+
+/** A WebSocket can't say why it isn't let in. Null unless the user has too many streams. */
+const whyRefused = (server: Server, path: string) =>
+  server.get(`${path}/attach`).then(
+    () => null,
+    (error) => (error instanceof AppError && error.code === 'too_many' ? error : null),
+  )
+
+const neverJoined = () =>
+  new AppError(
+    'unavailable',
+    'The command was not started: this terminal could not be joined to it. A proxy in front of Davit must pass WebSockets through; --no-terminal needs none.',
+  )
 
 /** True when the run has said its end, false when the connection was lost. */
 function joined(server: Server, path: string, terminal: RawTerminal): Promise<boolean> {

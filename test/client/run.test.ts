@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { isLoss } from '../../src/logs/losses.ts'
 import { listening } from '../support/listening.ts'
 import { until } from '../support/until.ts'
@@ -157,13 +157,37 @@ describe('run on a terminal', () => {
     const laptop = await withBusybox()
     const terminal = scriptOnTerminal(laptop, (davit) => `${davit} sh; echo "status $?"`)
     await terminal.shows('/ #')
-    const { port } = laptop.server
+    const port = laptop.server.port!
     await laptop.server.stop(true)
+    let asked = 0
+    const proxy = Bun.serve({
+      ...{ port, hostname: '127.0.0.1' },
+      fetch({ headers }) {
+        if (!headers.has('Upgrade')) asked++ // how the run is going
+        return new Response('', { status: 502 })
+      },
+    })
+    onTestFinished(() => proxy.stop(true))
     await terminal.shows('connection was lost')
-    listening(laptop.t, { port: port! })
+    await until(() => asked > 1)
+    await proxy.stop(true)
+    listening(laptop.t, { port })
     terminal.type('echo $((6 * 7))\n')
     await terminal.shows('42')
     terminal.type('exit 3\n')
     await terminal.shows('status 3')
+  })
+
+  test('cancels a command that it is not let in to, and says why', async () => {
+    const laptop = await withBusybox()
+    const { streams } = laptop.t.deps
+    const leave = Array.from({ length: streams.limit }, () =>
+      streams.enter(laptop.ada.user.id, { isAllowed: () => true, end() {} }),
+    )
+    const terminal = scriptOnTerminal(laptop, (davit) => `${davit} sh; echo "status $?"`)
+    await terminal.shows('status 1')
+    expect(terminal.text).toContain(`${streams.limit} live streams`)
+    await until(async () => (await laptop.lastRun()).status === 'cancelled')
+    for (const end of leave) end()
   })
 })
