@@ -14,6 +14,7 @@ import {
   targetUsage,
 } from './target.ts'
 import type { AppEnvironment, Deployment } from './types.ts'
+import { repositoryRoot } from './working-copy.ts'
 
 /** What runs in each environment, and what is under way. */
 export const status: Command = async (args, env) => {
@@ -106,6 +107,7 @@ export const link: Command = async (args, env) => {
     note('This folder isn’t linked to a project any more.')
     return 0
   }
+  await repositoryRoot() // its configuration keeps the link
   const { server, project } = await findProject({ ...asked, project: name }, env)
   await linkTo(server, project)
   if (asked.json) printJson({ server: server.url, project })

@@ -33,7 +33,7 @@ export async function repositoryRoot(folder?: string): Promise<string> {
   if (root !== '') return root.trimEnd()
   throw new AppError(
     'not_found',
-    'This folder isn’t in a git repository, so it isn’t known which files belong to the app. Run git init and git add first.',
+    'This folder isn’t in a git repository. Run git init and git add first.',
   )
 }
 

@@ -5,7 +5,7 @@ import { aLaptop, onTerminal, withServer, withServerOf } from './laptop.ts'
 
 describe('the project of a folder', () => {
   test('is found by its remote however that is written, and by the folder of a monorepo', async () => {
-    const { ada, project, davit, git, folder, write } = await withServer({ jobsWait: true })
+    const { ada, project, davit, git, folder, home, write } = await withServer({ jobsWait: true })
     const name = async (cwd = folder) => {
       const { stdout, stderr, status } = await davit(['status', '--json'], { cwd })
       return status === 0 ? JSON.parse(stdout).project.name : stderr
@@ -27,6 +27,8 @@ describe('the project of a folder', () => {
 
     git('remote', 'remove', 'origin')
     expect(await name()).toContain('davit link')
+    const nowhere = await davit(['link', 'docs'], { cwd: home })
+    expect([nowhere.status, nowhere.stderr]).toEqual([1, expect.stringContaining('git init')])
     expect((await davit(['link', 'docs'])).status).toBe(0)
     expect(await name()).toBe('docs')
     await ada.delete(`/projects/${json.id}`)
