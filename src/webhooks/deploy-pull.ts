@@ -9,8 +9,8 @@ import type { Delivery, Receiver } from './store.ts'
 type Delivered = { pull: Pull; definitions: Definitions; triggeredBy: string }
 
 /**
- * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so what happened before a
- * close, or before what was applied, comes too late after it.
+ * Makes, deploys or deletes the preview of a pull request. Events may arrive in any order, so one that is older than
+ * another comes too late, also if that one was ignored: what it says may have been so already.
  */
 export function deployPull(
   deps: MakePreviewDeps,
@@ -21,7 +21,7 @@ export function deployPull(
   const { ref, updatedAt } = pull
   const last = getLastUpdate(deps.db, { projectId: project.id, ref })
   if (updatedAt !== null && last !== null && updatedAt < last) {
-    const reason = `A newer event of pull request #${pull.number} was applied.`
+    const reason = `There is a newer event of pull request #${pull.number}.`
     return { decision: 'ignored', queued: [], reason }
   }
   if (pull.action !== 'closed' && wasClosed(deps.db, { projectId: project.id, ref, updatedAt })) {

@@ -92,18 +92,12 @@ export function wasClosed(
 
 const updatedAtOf = sql<number | null>`${deliveries.push} ->> '$.pull.updatedAt'`
 
-/** When the pull request of this ref was changed last of all events that had an effect; null where that is unknown. */
+/** When the pull request of this ref changed last, by all that was said of it; null where that is unknown. */
 export const getLastUpdate = (db: Db, of: { projectId: string; ref: string }) =>
   db
     .select({ at: sql<number | null>`max(${updatedAtOf})` })
     .from(deliveries)
-    .where(
-      and(
-        eq(deliveries.projectId, of.projectId),
-        eq(deliveries.ref, of.ref),
-        inArray(deliveries.decision, ['deployed', 'accepted']),
-      ),
-    )
+    .where(and(eq(deliveries.projectId, of.projectId), eq(deliveries.ref, of.ref)))
     .get()?.at ?? null
 
 /** Events that wait for the end of a preview, by pull request. */

@@ -129,10 +129,13 @@ describe('a preview is deleted', () => {
     expect(await s.find()).toBeUndefined()
   })
 
-  test('but not by a close that is older than what was applied since', async () => {
+  test.each([
+    ['deployed', hash(2)],
+    ['found its commit deployed', hash(1)],
+  ])('but not by a close that is older than a reopening that %s', async (_, head) => {
     const s = await setUp()
     await s.tell({ updatedAt: '2026-01-01T10:00:00Z' })
-    await s.tell({ action: 'reopened', head: hash(2), updatedAt: '2026-01-01T10:02:00Z' })
+    await s.tell({ action: 'reopened', head, updatedAt: '2026-01-01T10:02:00Z' })
     await s.tell({ action: 'closed', updatedAt: '2026-01-01T10:01:00Z' })
     expect(s.reasons().at(-1)![0]).toBe('ignored')
     expect(await s.find()).toMatchObject({ deleting: false })

@@ -96,6 +96,43 @@ test('it is a copy of the settings and the listed variables of the first environ
   ])
 })
 
+describe('an event that comes after a newer one changes nothing', () => {
+  const at = (minute: number) => ({ updatedAt: `2026-01-01T10:0${minute}:00Z` })
+
+  test('whether that went back to the deployed commit, or isn’t deployed on push', async () => {
+    const s = await setUp()
+    await s.tell(at(0))
+    await s.tell({ action: 'synchronize', ...at(2) })
+    await s.tell({ action: 'synchronize', head: hash(2), ...at(1) })
+    expect((await s.find()).preview.commit).toBe(hash(1))
+    await s.ada.put(`${s.path}/envs/${(await s.find()).id}`, { autoDeploy: false })
+    await s.tell({ action: 'synchronize', head: hash(4), ...at(4) })
+    await s.tell({ action: 'synchronize', head: hash(3), ...at(3) })
+    expect((await s.find()).preview.commit).toBe(hash(4))
+    expect(s.commits()).toEqual([hash(1)])
+  })
+
+  test('also when it is a reopening before a close that found no preview', async () => {
+    const s = await setUp()
+    await s.tell({ action: 'closed', ...at(3) })
+    await s.tell({ action: 'reopened', ...at(2) })
+    expect(await s.find()).toBeUndefined()
+  })
+
+  test('also when it is replayed', async () => {
+    const s = await setUp({ max: 1 })
+    await s.tell({ number: 8 })
+    await s.tell(at(0))
+    await s.tell({ action: 'synchronize', head: hash(2), ...at(1) })
+    await s.change({ max: 2 })
+    const [newer, older] = (await s.ada.get(`${s.path}/deliveries`)).json.items
+    const replay = async ({ id }: { id: string }) =>
+      (await s.ada.post(`${s.path}/deliveries/${id}/replay`)).status
+    expect([await replay(older), await replay(newer)]).toEqual([409, 201])
+    expect((await s.find()).preview.commit).toBe(hash(2))
+  })
+})
+
 describe('no preview is made', () => {
   test('beyond the maximum, whatever comes at once', async () => {
     const s = await setUp({ max: 3 })
