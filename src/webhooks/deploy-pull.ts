@@ -45,6 +45,6 @@ export function noteOutcome(
     decision,
     reason,
     deploymentIds,
-    ...(waits && { push: { pull, waits } }),
+    push: waits ? { pull, waits } : { pull },
   })
 }

@@ -7,8 +7,9 @@ import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Outcome } from '../previews/life.ts'
 import { readDefinitions } from '../previews/make.ts'
-import type { MakePreviewDeps } from '../previews/make.ts'
+import type { Definitions, MakePreviewDeps } from '../previews/make.ts'
 import type { Pull } from '../previews/pull.ts'
 import type { Project } from '../projects/store.ts'
 import { followedTag } from '../registries/tag-pattern.ts'
@@ -18,7 +19,7 @@ import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { decisionOf } from './registry-hook.ts'
 import { getReceiver, takeWaiting, updateDelivery } from './store.ts'
-import type { Delivery, Receiver } from './store.ts'
+import type { Delivery } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
 /** Only `deliver` writes it. */
@@ -79,8 +80,10 @@ async function replayPull(
   pull: Pull,
 ) {
   const receiver = { project, isOwnerDisabled: false }
-  const { decision, reason, queued } = await applyAgain(deps, receiver, {
-    ...{ delivery, pull, triggeredBy },
+  const { decision, reason, queued } = await applyAgain(deps, project, (definitions) => {
+    const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
+    if (outcome.decision !== 'ignored') noteOutcome(deps.db, { delivery, pull, outcome })
+    return outcome
   })
   if (decision === 'ignored') throw nothing(reason)
   return queued.map(({ deployment }) => deployment)
@@ -88,21 +91,14 @@ async function replayPull(
 
 type PullDeps = TriggerDeps & MakePreviewDeps & { checks: Pick<CheckWatch, 'wake'> }
 
-/** Leaves the delivery as it is if the event is ignored. */
-async function applyAgain(
+/** Calls `apply` in a transaction. */
+async function applyAgain<Applied extends Pick<Outcome, 'queued'>>(
   deps: PullDeps,
-  receiver: Receiver,
-  { delivery, pull, triggeredBy }: { delivery: Delivery; pull: Pull; triggeredBy: string },
-) {
-  const definitions = await readDefinitions(deps, [receiver.project])
-  const outcome = deps.db.transaction(
-    () => {
-      const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
-      if (outcome.decision !== 'ignored') noteOutcome(deps.db, { delivery, pull, outcome })
-      return outcome
-    },
-    { behavior: 'immediate' },
-  )
+  project: Project,
+  apply: (definitions: Definitions) => Applied,
+): Promise<Applied> {
+  const definitions = await readDefinitions(deps, [project])
+  const outcome = deps.db.transaction(() => apply(definitions), { behavior: 'immediate' })
   for (const one of outcome.queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   deps.checks.wake()
@@ -112,13 +108,18 @@ async function applyAgain(
 
 /** Applies the newest event that came while the preview of its pull request was being deleted. */
 export async function bringBack(deps: PullDeps, of: { projectId: string; ref: string }) {
-  const delivery = takeWaiting(deps.db, of)
-  const receiver = getReceiver(deps.db, of.projectId)
-  const pull = delivery && pullOf(delivery)
-  if (!delivery || !receiver || !pull) return
-  const triggeredBy = pull.sender || delivery.provider
-  const { decision, reason } = await applyAgain(deps, receiver, { delivery, pull, triggeredBy })
-  if (decision === 'ignored') updateDelivery(deps.db, delivery.id, { decision, reason })
+  const known = getReceiver(deps.db, of.projectId)
+  if (!known) return
+  await applyAgain(deps, known.project, (definitions) => {
+    const receiver = getReceiver(deps.db, of.projectId)
+    const delivery = takeWaiting(deps.db, of)
+    const pull = delivery && pullOf(delivery)
+    if (!receiver || !pull) return { queued: [] } // the project was deleted meanwhile, or it was brought back
+    const triggeredBy = pull.sender || delivery.provider
+    const outcome = deployPull(deps, receiver, { pull, definitions, triggeredBy })
+    noteOutcome(deps.db, { delivery, pull, outcome })
+    return outcome
+  })
 }
 
 /** Asks the registry again, which may have yet another image for the tag. */

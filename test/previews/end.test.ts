@@ -155,6 +155,37 @@ describe('a preview is deleted', () => {
     }, 20)
   })
 
+  test('and comes back at the next try, if it was killed while it came back', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    await s.tell({ action: 'reopened', head: hash(2) })
+    deleteEnvironment(s.t.db, (await s.find()).id)
+    const { run } = s.keeper()
+    s.t.db.$client.run(
+      "CREATE TRIGGER broken BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'killed'); END",
+    )
+    await Promise.try(() => run(s.clock.now())).catch(() => {})
+    expect(await s.find()).toBeUndefined()
+    s.t.db.$client.run('DROP TRIGGER broken')
+    const { run: again } = s.keeper() // of the next process
+    await again(s.clock.now())
+    expect((await s.find()).preview).toMatchObject({ commit: hash(2) })
+    expect(s.reasons().at(-1)![0]).toBe('deployed')
+  })
+
+  test('and an event that waited is applied once, if it was replayed before', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.tell({ action: 'closed' })
+    await s.tell({ action: 'reopened', head: hash(2) })
+    deleteEnvironment(s.t.db, (await s.find()).id)
+    const [waiting] = (await s.ada.get(`${s.path}/deliveries`)).json.items
+    const { status } = await s.ada.post(`${s.path}/deliveries/${waiting.id}/replay`)
+    await s.keeper().run(s.clock.now())
+    expect([status, s.reasons().at(-1)![0], s.commits()]).toEqual([201, 'deployed', [hash(2)]])
+  })
+
   test('and an event that waited is dropped when a newer one made it again', async () => {
     const s = await setUp()
     await s.tell({ updatedAt: '2026-01-01T10:00:00Z' })
