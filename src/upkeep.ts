@@ -17,7 +17,7 @@ import { keepSchedules } from './schedules/start.ts'
 import { endLeftSwarm } from './servers/swarm.ts'
 import { keepTraffic } from './traffic/collect.ts'
 import { bringBack } from './webhooks/replay.ts'
-import { listWaiting } from './webhooks/store.ts'
+import { listReturning } from './webhooks/store.ts'
 
 /** Milliseconds between the starts of two tasks, so that requests are answered in between. */
 const pause = 50
@@ -49,8 +49,8 @@ export async function keepUp(
     () =>
       keepPreviews(deps, {
         signal,
-        gone: (of) => bringBack(deps, of),
-        waiting: () => listWaiting(deps.db),
+        listReturning: () => listReturning(deps.db),
+        bringBack: (of) => bringBack(deps, of),
       }),
     () => deps.drains.run({ signal }),
     () => deps.outbox.run({ signal }),

@@ -94,7 +94,7 @@ export const endExpired = (db: Db, now: Date) =>
 /** Environments of previews that are being deleted, but not those of a project that is. */
 export const listEndedPreviews = (db: Db) =>
   db
-    .select({ environment: environments, ref: previews.ref })
+    .select({ environment: environments })
     .from(previews)
     .innerJoin(environments, eq(environments.id, previews.environmentId))
     .innerJoin(projects, eq(projects.id, environments.projectId))

@@ -18,50 +18,36 @@ type Deps = RemovalDeps &
 /** Milliseconds until a removal that failed is tried again. */
 const retryDelay = 60_000
 
-/** Of a pull request. */
-type Subject = { projectId: string; ref: string }
+type Pulled = { projectId: string; number: number }
 
 type Options = {
   signal: AbortSignal
-  /** Called when a preview was deleted, also by hand: events may have come meanwhile. */
-  gone: (of: Subject) => Promise<void>
-  /** Those of which an event waits for that: the last process may have ended before it was applied. */
-  waiting: () => Subject[]
+  /** Pull requests whose preview was deleted, also by hand, and of which an event came meanwhile. */
+  listReturning: () => Pulled[]
+  /** Applies that event. */
+  bringBack: (of: Pulled) => Promise<void>
 }
 
 /** Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. */
-export function keepPreviews(deps: Deps, { signal, gone, waiting }: Options) {
-  /** Those that are being deleted, by the id of their environment; of the last process, by their place in a list. */
-  const leaving = new Map<string, Subject>(waiting().map((of, at) => [String(at), of]))
-  const listGone = () => {
-    const ended = listEndedPreviews(deps.db)
-    for (const { environment, ref } of ended)
-      leaving.set(environment.id, { projectId: environment.projectId, ref })
-    const there = new Set(ended.map(({ environment }) => environment.id))
-    return [...leaving].filter(([id]) => !there.has(id))
-  }
+export function keepPreviews(deps: Deps, { signal, listReturning, bringBack }: Options) {
   /** When they are tried again, by id. */
   const failed = new Map<string, number>()
   const dueOf = (id: string) => failed.get(id) ?? 0
   return deps.scheduler.keep(
     {
       next(now) {
-        if (listGone().length > 0) return now
+        if (listReturning().length > 0) return now
         const times = [firstExpiry(deps.db) ?? Infinity, ...listEnded(deps).map(dueOf)]
         const first = Math.min(...times)
         return first === Infinity ? null : Math.max(now, first)
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
-        listGone()
         for (const id of listEnded(deps).filter((id) => dueOf(id) <= now)) {
           failed.delete(id)
           if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
         }
-        for (const [id, of] of listGone()) {
-          leaving.delete(id)
-          await gone(of)
-        }
+        for (const of of listReturning()) await bringBack(of)
       },
       failed: 'previews were not deleted',
     },

@@ -107,7 +107,7 @@ async function applyAgain<Applied extends Pick<Outcome, 'queued'>>(
 }
 
 /** Applies the newest event that came while the preview of its pull request was being deleted. */
-export async function bringBack(deps: PullDeps, of: { projectId: string; ref: string }) {
+export async function bringBack(deps: PullDeps, of: { projectId: string; number: number }) {
   const known = getReceiver(deps.db, of.projectId)
   if (!known) return
   await applyAgain(deps, known.project, (definitions) => {

@@ -1,7 +1,15 @@
-import { and, count, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, inArray, isNotNull, lt, notExists, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listPage, listValues, preparedOnce } from '../db/queries.ts'
-import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
+import {
+  deliveries,
+  deployments,
+  environments,
+  gitSources,
+  previews,
+  projects,
+  users,
+} from '../db/schema.ts'
 import { found } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -100,19 +108,44 @@ export const getLastUpdate = (db: Db, of: { projectId: string; ref: string }) =>
     .where(and(eq(deliveries.projectId, of.projectId), eq(deliveries.ref, of.ref)))
     .get()?.at ?? null
 
-/** Events that wait for the end of a preview, by pull request. */
-export const listWaiting = (db: Db) =>
-  db
-    .selectDistinct({ projectId: deliveries.projectId, ref: deliveries.ref })
+const waits = sql`${deliveries.push} ->> '$.waits'`
+const numberOf = sql<number>`${deliveries.push} ->> '$.pull.number'`
+
+/** Pull requests with an event that waited for the end of their preview, which is gone. */
+export function listReturning(db: Db) {
+  /** Often asked for, so that the deliveries of others aren’t read. */
+  const havePreviews = db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(isNotNull(projects.previews))
+  const ending = db
+    .select({ id: previews.environmentId })
+    .from(previews)
+    .innerJoin(environments, eq(environments.id, previews.environmentId))
+    .where(
+      and(
+        eq(previews.projectId, deliveries.projectId),
+        eq(previews.number, numberOf),
+        isNotNull(environments.deletingAt),
+      ),
+    )
+  return db
+    .selectDistinct({ projectId: deliveries.projectId, number: numberOf })
     .from(deliveries)
-    .where(sql`${deliveries.push} ->> '$.waits'`)
+    .where(
+      and(
+        inArray(deliveries.projectId, havePreviews),
+        eq(deliveries.decision, 'accepted'),
+        waits,
+        notExists(ending),
+      ),
+    )
     .all()
-    .flatMap(({ projectId, ref }) => (ref === null ? [] : { projectId, ref }))
+}
 
 /** The newest event of a pull request that waits for the end of its preview. None of them waits afterwards. */
-export function takeWaiting(db: Db, { projectId, ref }: { projectId: string; ref: string }) {
-  const waits = sql`${deliveries.push} ->> '$.waits'`
-  const isIt = and(eq(deliveries.projectId, projectId), eq(deliveries.ref, ref), waits)
+export function takeWaiting(db: Db, { projectId, number }: { projectId: string; number: number }) {
+  const isIt = and(eq(deliveries.projectId, projectId), eq(numberOf, number), waits)
   const taken = db
     .update(deliveries)
     .set({ push: sql`json_remove(${deliveries.push}, '$.waits')` })

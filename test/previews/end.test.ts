@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { deleteEnvironment } from '../../src/environments/store.ts'
+import { deleteEnvironment, updateEnvironment } from '../../src/environments/store.ts'
 import { until } from '../support/until.ts'
 import { day, hash, setUp } from './pulls.ts'
 
@@ -153,6 +153,26 @@ describe('a preview is deleted', () => {
       await s.clock.pass(0)
       return (await s.find())?.preview?.commit === hash(2)
     }, 20)
+  })
+
+  test('and comes back also if it was deleted by hand while another one was', async () => {
+    const s = await setUp()
+    await s.tell()
+    await s.tell({ number: 8, ref: 'other' })
+    const { id } = await s.find()
+    await s.tell({ action: 'closed', number: 8, ref: 'other' })
+    const { next, run } = s.keeper()
+    s.t.faults.listContainers = async (...args) => {
+      delete s.t.faults.listContainers
+      updateEnvironment(s.t.db, id, { deletingAt: new Date() })
+      await s.tell({ action: 'synchronize', head: hash(2) })
+      deleteEnvironment(s.t.db, id)
+      return s.t.docker.listContainers(...args)
+    }
+    const now = s.clock.now()
+    while (next(now) === now) await run(now)
+    expect(await s.find('pr-8')).toBeUndefined()
+    expect((await s.find()).preview).toMatchObject({ commit: hash(2) })
   })
 
   test('and comes back at the next try, if it was killed while it came back', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { keepPreviews } from '../../src/previews/keep.ts'
-import { listWaiting } from '../../src/webhooks/store.ts'
+import { listReturning } from '../../src/webhooks/store.ts'
 import type { Periodic, Scheduler } from '../../src/platform/scheduler.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { findService } from '../../src/services/store.ts'
@@ -107,9 +107,9 @@ export async function setUp(
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
   const options = {
-    waiting: () => listWaiting(t.db),
     signal: stop.signal,
-    gone: (of: Parameters<typeof bringBack>[1]) => bringBack(t.deps, of),
+    listReturning: () => listReturning(t.db),
+    bringBack: (of: Parameters<typeof bringBack>[1]) => bringBack(t.deps, of),
   }
   return {
     ...{ t, ada, clock, project, path, base, change, tell, environments, find, deployments },
