@@ -7,6 +7,7 @@ import {
   listLeftServices,
 } from '../environments/preview-store.ts'
 import { removeEnvironment } from '../environments/remove.ts'
+import { report } from '../platform/journal.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { removeService } from '../services/remove.ts'
 import type { RemovalDeps } from '../services/remove.ts'
@@ -15,7 +16,7 @@ import { updateService } from '../services/store.ts'
 type Deps = RemovalDeps &
   Parameters<typeof removeEnvironment>[0] & { logDb: LogDb; scheduler: Scheduler }
 
-/** Milliseconds until a removal that failed is tried again. */
+/** Milliseconds until what failed is tried again. */
 const retryDelay = 60_000
 
 type Pulled = { projectId: string; number: number }
@@ -28,26 +29,45 @@ type Options = {
   bringBack: (of: Pulled) => Promise<void>
 }
 
-/** Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. */
+/**
+ * Deletes previews that were closed or have expired, until the signal: also what ended while Davit was down. One at a
+ * time, and first what hasn’t failed yet: those of a server that is away hold up the others for no longer than one try.
+ */
 export function keepPreviews(deps: Deps, { signal, listReturning, bringBack }: Options) {
   /** When they are tried again, by id. */
   const failed = new Map<string, number>()
-  const dueOf = (id: string) => failed.get(id) ?? 0
+  async function isBack(of: Pulled) {
+    try {
+      await bringBack(of)
+      return true
+    } catch (error) {
+      report('a preview did not come back', error, of)
+      return false
+    }
+  }
+  const listSteps = () =>
+    [
+      ...listReturning().map((of) => ({
+        id: `${of.projectId} ${of.number}`,
+        take: () => isBack(of),
+      })),
+      ...listEnded(deps).map((id) => ({ id, take: () => removeEnded(deps, id, { signal }) })),
+    ]
+      .map((step) => ({ ...step, due: failed.get(step.id) ?? 0 }))
+      .sort((a, b) => a.due - b.due)
   return deps.scheduler.keep(
     {
       next(now) {
-        if (listReturning().length > 0) return now
-        const times = [firstExpiry(deps.db) ?? Infinity, ...listEnded(deps).map(dueOf)]
-        const first = Math.min(...times)
-        return first === Infinity ? null : Math.max(now, first)
+        const [first] = listSteps()
+        const at = Math.min(firstExpiry(deps.db) ?? Infinity, first?.due ?? Infinity)
+        return at === Infinity ? null : Math.max(now, at)
       },
       async run(now) {
         endExpired(deps.db, new Date(now))
-        for (const id of listEnded(deps).filter((id) => dueOf(id) <= now)) {
-          failed.delete(id)
-          if (!(await removeEnded(deps, id, { signal }))) failed.set(id, now + retryDelay)
-        }
-        for (const of of listReturning()) await bringBack(of)
+        const [first] = listSteps()
+        if (!first || first.due > now) return
+        failed.delete(first.id)
+        if (!(await first.take())) failed.set(first.id, deps.scheduler.now() + retryDelay)
       },
       failed: 'previews were not deleted',
     },

@@ -88,6 +88,29 @@ describe('a preview is deleted', () => {
     expect(next(now + 60_000)).toBeNull()
   })
 
+  test('before those whose deletion failed, which takes long where a server is away', async () => {
+    const s = await setUp()
+    for (const number of [7, 8, 9]) await s.tell({ number, ref: `of-${number}` })
+    const nine = await s.find('pr-9')
+    for (const number of [7, 8]) await s.tell({ number, action: 'closed' })
+    const { next, run } = s.keeper()
+    const { now } = s.clock
+    let tries = 0
+    s.t.faults.listContainers = async (...args) => {
+      if (JSON.stringify(args).includes(nine.id)) return s.t.docker.listContainers(...args)
+      if (++tries === 3) await s.tell({ number: 9, action: 'closed' })
+      s.clock.set(new Date(now() + 30_000).toISOString())
+      throw new Error('broken')
+    }
+    await run(now())
+    const again = now() + 60_000
+    await run(now())
+    expect([tries, next(now())]).toEqual([2, again])
+    await run(again)
+    await run(now())
+    expect([tries, await s.find('pr-9')]).toEqual([3, undefined])
+  })
+
   test('and comes back when it is reopened, also while it is still being deleted', async () => {
     const s = await setUp()
     const isBack = () =>
@@ -175,21 +198,21 @@ describe('a preview is deleted', () => {
     expect((await s.find()).preview).toMatchObject({ commit: hash(2) })
   })
 
-  test('and comes back at the next try, if it was killed while it came back', async () => {
+  test('and comes back at the next try, if that failed or was interrupted', async () => {
     const s = await setUp()
     await s.tell()
     await s.tell({ action: 'closed' })
     await s.tell({ action: 'reopened', head: hash(2) })
     deleteEnvironment(s.t.db, (await s.find()).id)
-    const { run } = s.keeper()
+    const { next, run } = s.keeper()
     s.t.db.$client.run(
       "CREATE TRIGGER broken BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'killed'); END",
     )
-    await Promise.try(() => run(s.clock.now())).catch(() => {})
-    expect(await s.find()).toBeUndefined()
+    const now = s.clock.now()
+    await run(now)
+    expect([await s.find(), next(now)]).toEqual([undefined, now + 60_000])
     s.t.db.$client.run('DROP TRIGGER broken')
-    const { run: again } = s.keeper() // of the next process
-    await again(s.clock.now())
+    await run(now + 60_000)
     expect((await s.find()).preview).toMatchObject({ commit: hash(2) })
     expect(s.reasons().at(-1)![0]).toBe('deployed')
   })

@@ -149,7 +149,8 @@ export async function setUp(
     /** What the scheduler would be told. */
     keeper() {
       let task: Periodic
-      const scheduler = { wake() {}, keep: async (kept: Periodic) => void (task = kept) }
+      const keep = async (kept: Periodic) => void (task = kept)
+      const scheduler = { wake() {}, now: clock.now, keep }
       void keepPreviews({ ...t.deps, scheduler: scheduler as unknown as Scheduler }, options)
       const { next, run } = task!
       return { next: (now: number) => next(now, { wasSet: false }), run }
