@@ -21,7 +21,7 @@ type DeliveryValues = typeof deliveries.$inferInsert
 
 /**
  * Deliveries that are stored per project: valid ones with their push, valid ones in total, and refused ones,
- * which can't crowd out the others.
+ * which can't crowd out the others. Pull requests are kept with all valid ones.
  */
 const kept = { good: 100, known: 2000, refused: 20 }
 
@@ -248,11 +248,12 @@ function prepare(db: Db) {
       .innerJoin(users, eq(users.id, projects.ownerId))
       .where(eq(projects.id, sql.placeholder('id')))
       .prepare(),
-    // The id of an older delivery is enough to recognise it, and pushes are large.
+    // The id of an older delivery is enough to recognise it, and pushes are large. A pull request is small: one may
+    // wait for the end of its preview, and its time says which others come late.
     forgetPush: db
       .update(deliveries)
       .set({ push: null })
-      .where(eq(deliveries.id, lastKept(true, kept.good + 1)))
+      .where(and(eq(deliveries.id, lastKept(true, kept.good + 1)), sql`${numberOf} IS NULL`))
       .prepare(),
     // A comparison with NULL isn't true, so none is deleted while there are fewer.
     forgetGood: db

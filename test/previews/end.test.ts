@@ -198,6 +198,18 @@ describe('a preview is deleted', () => {
     expect((await s.find()).preview).toMatchObject({ commit: hash(2) })
   })
 
+  test('however many other deliveries came between its events', async () => {
+    const s = await setUp()
+    await s.tell({ updatedAt: '2026-01-01T10:02:00Z' })
+    for (const action of ['opened', 'closed', 'reopened']) await s.tell({ action, number: 8 })
+    for (let more = 0; more < 101; more++) await s.push({ ref: `refs/heads/of-${more}` })
+    await s.tell({ action: 'closed', updatedAt: '2026-01-01T10:01:00Z' })
+    deleteEnvironment(s.t.db, (await s.find('pr-8')).id)
+    await s.keeper().run(s.clock.now())
+    expect(await s.find('pr-7')).toMatchObject({ deleting: false }) // the close came late
+    expect(await s.find('pr-8')).toMatchObject({ deleting: false }) // it was reopened
+  })
+
   test('and comes back at the next try, if that failed or was interrupted', async () => {
     const s = await setUp()
     await s.tell()
