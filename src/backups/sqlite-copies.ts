@@ -38,10 +38,11 @@ const notCopied = 3
 /**
  * SQLite copies a database in one step, in which others may read, and write if it has a write-ahead log: then nothing
  * makes it begin again. What it can’t open read-only, as after a power cut, is copied with its logs if nothing writes
- * meanwhile, and so is what isn’t whole. `backup` itself would wait for a lock without an end.
+ * meanwhile, and so is what isn’t whole. `backup` itself would wait for a lock without an end. A copy has the time at which
+ * it was made: restic takes a file with the size and the time of an earlier one for the same.
  */
 const script = String.raw`
-import json, os, shutil, sqlite3, stat, sys, tarfile
+import json, os, shutil, sqlite3, stat, sys, tarfile, time
 from urllib.parse import quote
 os.chdir('/work')
 out = sys.stdout.buffer
@@ -72,9 +73,12 @@ def look():
 
 def copy_files():
     before = look()
-    for end, found in zip(ends, before):
-        if found:
-            shutil.copyfile(file + end, 'db' + end)
+    try:
+        for end, found in zip(ends, before):
+            if found:
+                shutil.copyfile(file + end, 'db' + end)
+    except FileNotFoundError:
+        return False
     return look() == before
 
 def empty():
@@ -102,7 +106,7 @@ def send():
         if not os.path.exists('db' + end):
             continue
         info = tarfile.TarInfo((file + end).lstrip('/'))
-        info.size, info.mode, info.mtime = os.path.getsize('db' + end), stat.S_IMODE(of.st_mode), int(of.st_mtime)
+        info.size, info.mode, info.mtime = os.path.getsize('db' + end), stat.S_IMODE(of.st_mode), int(time.time())
         info.uid, info.gid = of.st_uid, of.st_gid
         out.write(info.tobuf(tarfile.GNU_FORMAT, 'utf-8', 'surrogateescape'))
         with open('db' + end, 'rb') as made:
@@ -113,10 +117,10 @@ def send():
 for file in sys.argv[1:]:
     try:
         send()
-    except FileNotFoundError:
-        say(None, None)
     except OSError as error:
-        fail(error)
+        if os.path.lexists(file):
+            fail(error)
+        say(None, None)
 out.write(os.environ['DAVIT_END'].encode())
 out.flush()
 sys.stdin.read()`

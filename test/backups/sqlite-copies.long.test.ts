@@ -122,6 +122,31 @@ test('a database that its app writes to all the time is stored whole, proven and
   expect(download.text).toContain('copies/volumes/_data/deep/app.db')
 }, 300_000)
 
+/** What a log of SQLite has alone changes neither the size nor the time of the database. */
+async function isOfNow() {
+  const end = await beside(`
+db = sqlite3.connect('same.db', isolation_level=None)
+db.execute('PRAGMA journal_mode = wal')
+db.execute('CREATE TABLE IF NOT EXISTS things (x)')
+db.execute('DELETE FROM things')
+db.execute("INSERT INTO things VALUES ('first')")
+began()
+time.sleep(9999)`)
+  await backedUp()
+  const same = `sqlite3.connect('same.db', isolation_level=None).execute`
+  await run(`${same}("UPDATE things SET x = 'later'")`)
+  const backup = await backedUp()
+  await end()
+  expect(await restored(backup)).toMatchObject({ status: 'succeeded', error: null })
+  expect(await run(`print(${same}('SELECT x FROM things').fetchone()[0])`)).toBe('later')
+}
+
+test(
+  'each backup has the rows of its time, though the database has its size and time of before',
+  isOfNow,
+  300_000,
+)
+
 test('a database that stays locked fails the backup, unless the plan accepts that it may be damaged', async () => {
   const end = await beside(`
 db = sqlite3.connect('locked.db', isolation_level=None)
@@ -200,4 +225,5 @@ test('so is one on another server', async () => {
   await run(`os.remove('cut.db')`)
   pinTo(t.db, { id: service.id, kind: 'service' }, serverId(2))
   await isWholeAgain()
+  await isOfNow()
 }, 300_000)

@@ -27,7 +27,7 @@ export const copiesFolder = '/copies'
 /** Puts restored copies where they belong. Fails where a link would lead elsewhere. */
 const placeCopies = `( cd ${copiesFolder} && find . -type f -exec sh -c 'for file; do
 folder=\${file#.}; folder=\${folder%/*}
-mkdir -p "$folder" && [ "$(readlink -f "$folder")" = "$folder" ] && cp -p "$file" "\${file#.}" || exit
+mkdir -p "$folder" && [ "$(readlink -f "$folder")" = "$folder" ] && mv "$file" "\${file#.}" || exit
 done' sh {} + )`
 
 /** Holes stay holes where restic can: it has the option since 0.15. */
@@ -46,15 +46,13 @@ exit ;;
 esac
 ${refillScript}`
 
+const storing = `{ ${untilComplete}; } && restic "$@" 2>&1`
+
 /** Stores volumes that arrive as an archive. */
-export const arrivingScript = storingFrom('/')
+export const arrivingScript = `${unpackIn('/')} && ${storing}`
 
-/** Stores volumes, and copies that arrive as an archive. */
-export const copyingScript = storingFrom(copiesFolder)
-
-function storingFrom(folder: string) {
-  return `${unpackIn(folder)} && { ${untilComplete}; } && restic "$@" 2>&1`
-}
+/** Stores volumes, and copies that arrive as an archive. Each gets a time that no earlier one has. */
+export const copyingScript = `cd ${copiesFolder} && tar --numeric-owner -xpmf - && ${storing}`
 
 /** Passes restored volumes on as an archive. */
 export const leavingScript = marked(
