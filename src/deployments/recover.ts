@@ -58,7 +58,8 @@ export async function recover(
 /**
  * Older deployments that were requeued may wait beside newer ones. What waits for more than its turn was replaced when
  * a newer one was asked for, or stays: what ran before a restore, and is deployed again, replaces no newer version.
- * Settings are applied only where nothing else was queued, so an older commit beside them has waited for its checks.
+ * Settings are applied only where nothing else was queued, so an older commit beside them has waited for its checks,
+ * and is deployed after them.
  */
 function supersede(deps: RecoverDeps) {
   const newer = listInStatus(deps.db, ['pending']).filter((one) => !appliesSettings(one))

@@ -1,4 +1,5 @@
-import { and, asc, eq, inArray, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, notExists, notInArray, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
@@ -48,18 +49,24 @@ export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !==
 export const hasJobOfKind = (db: Tx, kind: Job['kind']) =>
   getRow(db, jobs, eq(jobs.kind, kind)) !== undefined
 
+/** Of one subject, those of a kind start in the order in which they were queued; their ids may be older than that. */
 export function listStartable(db: Tx): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
   const left = db.select({ id: jobs.id }).from(jobs)
   const isFree = or(isNull(jobs.after), notInArray(jobs.after, left))
+  const isOlder = sql`${earlier}.rowid < ${jobs}.rowid`
+  const isSame = and(eq(earlier.subjectId, jobs.subjectId), eq(earlier.kind, jobs.kind))
+  const isNext = notExists(db.select({ id: earlier.id }).from(earlier).where(and(isSame, isOlder)))
   return listRows(
     db,
     jobs,
-    and(isStartable, notInArray(jobs.subjectId, busy), isFree),
+    and(isStartable, notInArray(jobs.subjectId, busy), isFree, isNext),
     asc(jobs.id),
   )
 }
+
+const earlier = alias(jobs, 'earlier')
 
 export function listUnsettled(db: Tx): Job[] {
   const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))

@@ -16,8 +16,9 @@ import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
-import { leftJob, logOf, withContainer } from './apps.ts'
+import { deployed, finished, leftJob, logOf, withContainer } from './apps.ts'
 import { pathOf } from './events.ts'
+import { aProject as anImage } from './image-projects.ts'
 
 /** A project whose deployments are written as a process that died has left them; nothing is begun. */
 async function aProject(t: TestApp, ada: TestClient, origin: Record<string, string>) {
@@ -106,6 +107,34 @@ test('a commit that waited while settings were applied is still deployed after a
   await startAgain(t)
   expect(await look(commit)).toMatchObject({ status: 'pending' })
   expect(await look(applied)).toMatchObject({ status: 'pending' })
+})
+
+test('an image that waited while settings were applied is what runs after a restart', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const registry = { digest: `sha256:${'a'.repeat(64)}` }
+  t.faults.imageDigest = async () => registry.digest
+  const { id: projectId, environmentId, list } = await anImage(ada, 'nginx:1.29')
+  const live = await deployed(ada, projectId)
+  const of = { projectId, environmentId, triggeredBy: 'ada@example.com', repositoryUrl: '' }
+  const image = { pullReference: 'nginx:1.29', pullDigest: live.pulled.digest }
+  registry.digest = `sha256:${'b'.repeat(64)}`
+  const held = { ...of, ...image, status: 'waiting', trigger: 'image' } as const
+  const newer = insertDeployment(t.db, { ...held, pullDigest: registry.digest })
+  const applied = insertDeployment(t.db, {
+    ...{ ...of, ...image, imageOf: live.id, image: live.image },
+    ...{ status: 'deploying', trigger: 'manual' },
+  })
+  leftJob(t, applied, { attempt: 1 })
+  startWaiting(t.db, { deployment: newer, ownerId: ada.user.id })
+  await startAgain(t)
+  await finished(ada, newer)
+  await finished(ada, applied)
+  expect((await list()).map(([trigger, status]: string[]) => [trigger, status])).toEqual([
+    ['manual', 'superseded'],
+    ['image', 'running'],
+    ['manual', 'superseded'],
+  ])
+  expect((await ada.get(pathOf(applied))).json.steps).toMatchObject([{ name: 'deploying' }])
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {

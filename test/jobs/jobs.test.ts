@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { claimJob, endJob, getJob, hasJob, requestCancel } from '../../src/jobs/store.ts'
+import { claimJob, endJob, getJob, hasJob, insertJob, requestCancel } from '../../src/jobs/store.ts'
 import type { End } from '../../src/jobs/task.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { journal } from '../../src/platform/journal.ts'
@@ -16,6 +16,22 @@ test('a subject has one job at a time, and the next one begins when that has end
   expect(begun).toEqual(['one', 'one'])
   await end('one')
   expect(hasJob(db, 'one')).toBe(false)
+})
+
+test('what was queued later waits for those of its kind, also with an older id or while they wait', async () => {
+  const { db, jobs, begun, goingOn, add, end } = scene()
+  const [older, newer] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+  const backup = add('backup', 'ada', 'service').id
+  const settings = { id: newer, kind: 'deploy', subjectId: 'one', ownerId: 'ada' } as const
+  insertJob(db, { ...settings, after: backup })
+  insertJob(db, { ...settings, id: older })
+  jobs.wake()
+  await turn()
+  expect(begun).toEqual(['backup'])
+  await end('backup')
+  expect(goingOn.get('one')!.work.job.id).toBe(newer)
+  await end('one')
+  expect(goingOn.get('one')!.work.job.id).toBe(older)
 })
 
 test('what is not stored is not begun, and what is stored waits until it is woken', async () => {
