@@ -12,6 +12,7 @@ import {
   listAwaiting,
   listChannelsOf,
   listTold,
+  renewForAll,
   updateEvent,
 } from './store.ts'
 import { cut } from './senders/text.ts'
@@ -88,6 +89,7 @@ function happenedAgain(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
   const changes = { level, title, text, todo, count: count + 1, lastAt: now, endedAt: null }
   updateEvent(tx, id, changes)
   const to = listChannelsFor(tx, open)
+  if (isWorse) renewForAll(tx, to, id)
   const known = new Set(isWorse ? listAwaiting(tx, id) : listTold(tx, id))
   const added = to.filter((channel) => !known.has(channel.id))
   insertNotices(tx, added, { eventId: id, nextAt: null })

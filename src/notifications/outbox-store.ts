@@ -254,7 +254,7 @@ export const expedite = (tx: Tx) =>
     .run()
 
 /** As if it was just stored. */
-const renewed = () =>
+export const renewed = () =>
   ({ status: 'waiting', tries: 0, nextAt: null, messageId: null, createdAt: new Date() }) as const
 
 /** What failed on a user's channels is due again. Returns their lanes. */

@@ -18,6 +18,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
+import { renewed } from './outbox-store.ts'
 
 export { eventKinds, eventLevels } from '../db/schema.ts'
 
@@ -86,6 +87,23 @@ export const listTold = (tx: Tx, eventId: string) =>
 /** Channels whose message isn't on its way yet: it will say what is known then. */
 export const listAwaiting = (tx: Tx, eventId: string) =>
   listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId), eq(outbox.status, 'waiting')))
+
+/** What these channels weren't sent is due again, to all recipients of each: it says something else now. */
+export const renewForAll = (tx: Tx, to: { id: string }[], eventId: string) =>
+  tx
+    .update(outbox)
+    .set({ ...renewed(), left: null })
+    .where(
+      and(
+        eq(outbox.eventId, eventId),
+        inArray(
+          outbox.channelId,
+          to.map(({ id }) => id),
+        ),
+        inArray(outbox.status, ['failed', 'dropped']),
+      ),
+    )
+    .run()
 
 /** True while no one was told of it. */
 export const isUntold = (tx: Tx, eventId: string) =>

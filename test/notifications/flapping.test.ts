@@ -104,6 +104,20 @@ describe('what flaps', () => {
     expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
   })
 
+  test('is told once when it becomes a failure after its warning was given up', async () => {
+    const s = scene()
+    const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
+    s.channel(url)
+    s.emit({ ...bad, level: 'warning' })
+    await s.settled('failed')
+    at.answer = ok
+    s.emit(bad)
+    await s.clock.pass(minute)
+    await s.settled('failed', 'sent')
+    expect(received.map(({ body }) => body.data.level)).toEqual(['warning', 'failure'])
+    expect(s.rows()).toMatchObject([{ status: 'sent' }])
+  })
+
   test('is sent again after an hour where it was given up', async () => {
     const s = scene()
     const { url, received, at } = receiver(() => new Response('gone', { status: 410 }))
