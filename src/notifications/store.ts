@@ -100,7 +100,13 @@ export const renewForAll = (tx: Tx, to: { id: string }[], eventId: string) =>
           outbox.channelId,
           to.map(({ id }) => id),
         ),
-        inArray(outbox.status, ['failed', 'dropped']),
+        or(
+          inArray(outbox.status, ['failed', 'dropped']),
+          and(
+            eq(outbox.status, 'waiting'),
+            or(isNotNull(outbox.left), eq(outbox.uncertain, true)), // some may have what it said
+          ),
+        ),
       ),
     )
     .run()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { events, outbox } from '../../src/db/schema.ts'
 import { ok, receiver, scene } from './scene.ts'
+import { mailSettings, refuse, smtpHost } from './smtp-host.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -116,6 +117,38 @@ describe('what flaps', () => {
     await s.settled('failed', 'sent')
     expect(received.map(({ body }) => body.data.level)).toEqual(['warning', 'failure'])
     expect(s.rows()).toMatchObject([{ status: 'sent' }])
+  })
+
+  test('is told all recipients of a mail when it becomes a failure while one lacks the warning', async () => {
+    const s = scene({ env: { DAVIT_ALLOW_HOSTS: '127.0.0.1' } })
+    const answers = [null, refuse(451, 'Greylisted')]
+    const { port, mails } = await smtpHost({
+      onRcptTo: (_, __, done) => done(answers.shift() ?? null),
+    })
+    await s.ada.post('/settings/channels', {
+      ...{ name: 'mail', events: ['unhealthy'], ...mailSettings(port) },
+      ...{ kind: 'email', trust: 'any' },
+    })
+    s.emit({ ...bad, level: 'warning' })
+    await s.comes(() => s.rows()[0]!.tries === 1)
+    s.emit(bad)
+    await s.clock.pass(minute)
+    await s.settled('sent')
+    const [ada, bob] = ['ada@example.com', 'bob@example.com']
+    expect(mails.map(({ to }) => to)).toEqual([[ada], [ada, bob]])
+  })
+
+  test('has another id when it becomes a failure while its warning may have arrived', async () => {
+    const s = scene({ starts: false })
+    const { url, received } = receiver()
+    s.channel(url)
+    s.emit({ ...bad, level: 'warning' })
+    s.db.update(outbox).set({ messageId: 'of the warning', uncertain: true }).run()
+    s.emit(bad)
+    s.start()
+    await s.settled('sent')
+    expect(received.map(({ body }) => body.data.level)).toEqual(['failure'])
+    expect(received[0]!.id).not.toBe('of the warning')
   })
 
   test('is sent again after an hour where it was given up', async () => {
