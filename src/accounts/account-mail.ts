@@ -44,10 +44,10 @@ export const accountMailHandler = (deps: DeliverDeps): Handler => ({
     )
     return { answer, store: (tx) => note(tx, mail, accountMailWorks(mail)) }
   },
-  failed({ first }, reason, { isLast }) {
-    journal.warn('a mail of an account was not sent', { reason })
+  failed(tx, { first }, { reason, isLast }) {
     const mail = isLast && mailOf(deps, first.subjectId!)
-    if (mail) deps.db.transaction((tx) => note(tx, mail, accountMailFailed({ ...mail, reason })))
+    if (mail) note(tx, mail, accountMailFailed({ ...mail, reason }))
+    return () => journal.warn('a mail of an account was not sent', { reason })
   },
 })
 

@@ -38,16 +38,18 @@ export const statusHandler = (deps: StatusDeps): Handler => ({
     const { state } = status
     return { answer: state, store: () => updateDeployment(deps.db, id!, { commitStatus: state }) }
   },
-  failed({ first: { subjectId: id, tries } }, reason, { isLast }) {
+  failed(_, { first: { subjectId: id, tries } }, { reason, isLast }) {
     const job = getJob(deps.db, id!)
     const status = job && commitStatusOf(job, deps.config)
-    if (!status) return
+    if (!status) return undefined
     const { deployment } = job
     const isFirst = tries === 0 && deployment.commitStatus === null
-    if (isFirst || isLast)
-      journal.warn('a commit status was refused', { deployment: deployment.id, reason })
-    if (isFirst) say(deps, deployment, reason)
     if (isLast) updateDeployment(deps.db, id!, { commitStatus: status.state }) // a retry would change nothing
+    return () => {
+      if (isFirst || isLast)
+        journal.warn('a commit status was refused', { deployment: deployment.id, reason })
+      if (isFirst) say(deps, deployment, reason)
+    }
   },
 })
 

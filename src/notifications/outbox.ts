@@ -46,8 +46,15 @@ export type Handler = {
     message: Claimed,
     signal: AbortSignal,
   ) => Promise<{ answer: string; store?: (tx: Tx) => void }>
-  /** Of what has no log; also of what was given up without an attempt. */
-  failed?: (message: Pick<Claimed, 'first'>, reason: string, of: { isLast: boolean }) => void
+  /**
+   * Of what has no log; also of what was given up without an attempt. Runs in the transaction that notes it, and
+   * returns what is to be said after that.
+   */
+  failed?: (
+    tx: Tx,
+    message: Pick<Claimed, 'first'>,
+    of: { reason: string; isLast: boolean },
+  ) => (() => void) | undefined
   /** Stays in the log when it was sent. */
   isKept: boolean
 }
@@ -212,21 +219,16 @@ export class Outbox {
     const next = afterFailure({ ...failed, retryAfter: retryAfter * second }, now)
     this.#hold(lane, retry ? next.hold : shortestDelay)
     if (retry) this.#failures.set(lane, next.inARow)
-    await this.#store((tx) => {
-      if (!retry) return setFailed(tx, message, reason)
-      setWaiting(tx, message, { reason, uncertain, left, nextAt: new Date(now + next.wait) })
+    const says = await this.#store((tx) => {
       const { own, all, before } = next.givesUp
-      if (own || all) giveUp(tx, message, { reason, before, all })
+      const nextAt = new Date(now + next.wait)
+      if (retry) setWaiting(tx, message, { reason, uncertain, left, nextAt })
+      else setFailed(tx, message, reason)
+      if (retry && (own || all)) giveUp(tx, message, { reason, before, all })
+      return handler.isKept ? [] : endFailed(tx, handler, message, reason)
     })
-    if (!handler.isKept) this.#tellFailed(handler, message, reason)
+    for (const say of says) say?.()
     return { letsPass: retry && next.letsPass }
-  }
-
-  #tellFailed(handler: Handler, message: Claimed, reason: string) {
-    const over = deleteFailed(this.#db, message.lane)
-    const others = over.filter(({ id }) => id !== message.first.id)
-    handler.failed?.(message, reason, { isLast: others.length < over.length })
-    for (const first of others) handler.failed?.({ first }, reason, { isLast: true })
   }
 
   /** In the time that passes, as the lane's own. */
@@ -235,10 +237,20 @@ export class Outbox {
     else this.#holds.delete(lane)
   }
 
-  #store(work: (tx: Db) => void) {
+  #store<Result>(work: (tx: Db) => Result) {
     const write = () => this.#db.transaction(() => work(this.#db), { behavior: 'immediate' })
     return retryOnDiskFull(write, { signal: this.#stop.signal })
   }
+}
+
+/** Of what has no log. */
+function endFailed(tx: Db, handler: Handler, message: Claimed, reason: string) {
+  const over = deleteFailed(tx, message.lane)
+  const others = over.filter(({ id }) => id !== message.first.id)
+  return [
+    handler.failed?.(tx, message, { reason, isLast: others.length < over.length }),
+    ...others.map((first) => handler.failed?.(tx, { first }, { reason, isLast: true })),
+  ]
 }
 
 const notKnown: Partial<SendFailure> = {}

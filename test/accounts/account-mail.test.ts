@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { events, outbox, passwordResets } from '../../src/db/schema.ts'
+import { recoverSending } from '../../src/notifications/outbox-store.ts'
 import { refuse } from '../notifications/smtp-host.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
@@ -43,6 +44,22 @@ describe('a password reset', () => {
     await nothingWaits(m.t)
     expect(toldOf(m.t)).toMatchObject([{ level: 'failure', subject: bob.email }])
     expect(toldOf(m.t)[0]!.text).toContain('Greylisted')
+  })
+
+  test('that is refused in the moment Davit is killed is told to admins by the next process', async () => {
+    let refused = 0
+    const m = await withBob({ onRcptTo: (_, __, done) => done(refuse(550, `No ${++refused}`)) })
+    m.t.db.run(
+      "CREATE TRIGGER broken BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'killed'); END",
+    )
+    await m.visitor().json('/auth/forgotten', { email: bob.email })
+    await until(() => refused === 1)
+    await m.t.outbox.idle()
+    m.t.db.run('DROP TRIGGER broken')
+    recoverSending(m.t.db)
+    for (const { lane } of m.t.db.select().from(outbox).all()) m.t.outbox.retryNow(lane)
+    await nothingWaits(m.t)
+    expect(toldOf(m.t)).toMatchObject([{ level: 'failure', subject: bob.email, count: 1 }])
   })
 })
 

@@ -131,7 +131,10 @@ test('the sender of what has no log hears of each that is given up, once', async
       attempts++
       throw new SendFailure('commit_status', 'an internal error', '', { retry: true })
     },
-    failed: ({ first }, _, { isLast }) => void (isLast && over.push(first.subjectId!)),
+    failed:
+      (_, { first }, { isLast }) =>
+      () =>
+        void (isLast && over.push(first.subjectId!)),
   }))
   const all = Array.from({ length: 30 }, (_, i) => `${i}`)
   for (const subjectId of all)
