@@ -218,6 +218,12 @@ function deployAgain(
 ) {
   moveDeployment(db, { id: deployment.id, from: ['running'], status: 'stopped' })
   const { projectId, environmentId, repositoryUrl, branch, pullReference, commitHash } = deployment
+  const requestedCommit = commitHash ?? deployment.requestedCommit
+  if (deployment.refType === 'pull' && !requestedCommit && !fromImage)
+    return {
+      log: logOf(deployment),
+      line: 'After a restore: Docker has neither containers nor image of the live version, and which commit of the pull request that was isn’t known. Deploy it again.',
+    }
   const again = insertWaiting(db, {
     ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
     pullReference,
@@ -227,7 +233,7 @@ function deployAgain(
     trigger: 'manual',
     triggeredBy,
     ...(fromImage && reused(deployment)),
-    requestedCommit: commitHash ?? deployment.requestedCommit,
+    requestedCommit,
   })
   return {
     log: logOf(again),

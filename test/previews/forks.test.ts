@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { planOf } from '../../src/addresses/plan.ts'
 import { noteWhatRan } from '../../src/db/restored.ts'
 import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
-import { updateDeployment } from '../../src/deployments/store.ts'
+import { getJob, updateDeployment } from '../../src/deployments/store.ts'
 import { endJob } from '../../src/jobs/store.ts'
 import type { TestOverrides } from '../support/app.ts'
 import { hash, setUp } from './pulls.ts'
@@ -123,6 +123,18 @@ test('it stays one of a fork when it is deployed again after a restore', async (
   await reconcileAfterRestore(s.t.deps, { signal: new AbortController().signal })
   const approved = { hash: hash(1), branch: 'refs/pull/7/head', type: 'pull' }
   expect(s.stored()).toEqual([approved, approved])
+})
+
+test('after a restore, one whose commit isn’t known is not deployed again: it may not be what was approved', async () => {
+  const s = await aFork()
+  const { json } = await s.approve(hash(1))
+  const unknown = { commitHash: null, requestedCommit: null }
+  updateDeployment(s.t.db, json.id, { status: 'running', ...unknown })
+  endJob(s.t.db, json.id)
+  noteWhatRan(s.t.db)
+  await reconcileAfterRestore(s.t.deps, { signal: new AbortController().signal })
+  expect(s.stored()).toHaveLength(1)
+  expect(getJob(s.t.db, json.id)!.deployment.status).toBe('stopped')
 })
 
 test('while previews of forks are off, one that is there is neither approved nor changed', async () => {
