@@ -24,8 +24,10 @@ import { SendFailure } from './senders/sender.ts'
 
 const second = 1000
 
-/** Messages on their way at once: a receiver that hangs holds one of its owner's. */
-const maxSending = { all: 16, ofOwner: 4 }
+const maxSending = 16
+
+/** Of an owner. A receiver that hangs holds one, but a git provider one for each project. */
+const maxOfOwner: Record<ParcelKind, number> = { notice: 4, account_mail: 4, commit_status: 2 }
 
 /** Milliseconds for one message, if its sender doesn't end it. */
 const timeout = 40 * second
@@ -67,7 +69,7 @@ export class Outbox {
   readonly #db: Db
   readonly #scheduler: Scheduler
   readonly #handlers = new Map<ParcelKind, () => Promise<Handler>>()
-  readonly #busy = new Map<string, { ownerId: string; done: Promise<void> }>()
+  readonly #busy = new Map<string, Pick<Lane, 'kind' | 'ownerId'> & { done: Promise<void> }>()
   /** Lanes that wait, until when: what is new in one waits, too. */
   readonly #holds = new Map<string, number>()
   /** Failed attempts since the last that was accepted, by lane; of those where one failed. */
@@ -145,20 +147,21 @@ export class Outbox {
   #dueAt = ({ lane, at }: Lane) => Math.max(at, this.#holds.get(lane) ?? 0)
 
   #startable() {
-    if (this.#busy.size >= maxSending.all) return []
-    const lanes = listLanes(this.#db)
-    const left = new Map<string, number>()
-    for (const { ownerId } of this.#busy.values())
-      left.set(ownerId, (left.get(ownerId) ?? maxSending.ofOwner) - 1)
-    return lanes.filter(
-      ({ lane, ownerId }) => !this.#busy.has(lane) && (left.get(ownerId) ?? maxSending.ofOwner) > 0,
+    return this.#busy.size < maxSending
+      ? listLanes(this.#db).filter((lane) => !this.#busy.has(lane.lane) && this.#hasSlot(lane))
+      : []
+  }
+
+  #hasSlot({ kind, ownerId }: Lane) {
+    const ofOwner = [...this.#busy.values()].filter(
+      (busy) => busy.ownerId === ownerId && busy.kind === kind,
     )
+    return this.#busy.size < maxSending && ofOwner.length < maxOfOwner[kind]
   }
 
   #start(lane: Lane) {
-    const { ownerId } = lane
-    const ofOwner = this.#busy.values().filter((busy) => busy.ownerId === ownerId)
-    if (this.#busy.size >= maxSending.all || [...ofOwner].length >= maxSending.ofOwner) return
+    const { kind, ownerId } = lane
+    if (!this.#hasSlot(lane)) return
     const done = this.#send(lane)
       .catch((error) => {
         journal.error('a message was not sent', error, { lane: lane.lane })
@@ -168,7 +171,7 @@ export class Outbox {
         this.#busy.delete(lane.lane)
         this.wake()
       })
-    this.#busy.set(lane.lane, { ownerId, done })
+    this.#busy.set(lane.lane, { kind, ownerId, done })
   }
 
   async #send(lane: Lane) {

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { eq, ne } from 'drizzle-orm'
 import { updateUser } from '../../src/accounts/store.ts'
 import { outbox } from '../../src/db/schema.ts'
+import { insertStatus } from '../../src/notifications/outbox-store.ts'
 import { failed, ok, receiver, scene } from './scene.ts'
 
 const minute = 60_000
@@ -121,6 +122,31 @@ describe('a receiver that fails', () => {
     await s.settled('sent')
     expect(slow.received).toHaveLength(6)
   })
+})
+
+test('a git provider that hangs leaves its owner’s messages their slots', async () => {
+  const s = scene({ starts: false })
+  const hung = Promise.withResolvers<void>()
+  let asked = 0
+  s.t.outbox.handle('commit_status', async () => ({
+    isKept: false,
+    plan: () => ({ most: 1 }),
+    async send() {
+      asked++
+      await hung.promise
+      return { answer: 'ok' }
+    },
+  }))
+  for (const lane of ['a', 'b', 'c', 'd', 'e'])
+    insertStatus(s.db, { ownerId: s.ada.user.id, lane, subjectId: lane })
+  const { received, url } = receiver()
+  s.channel(url)
+  s.start()
+  s.emit()
+  await s.comes(() => received.length === 1)
+  expect(asked).toBe(2)
+  hung.resolve()
+  await s.comes(() => asked === 5)
 })
 
 test('what only some recipients still lack is sent by itself, before a summary for all', async () => {
