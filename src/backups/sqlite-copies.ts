@@ -25,7 +25,7 @@ type Copying = Streamed & {
 }
 
 /** More databases, or characters of their paths, don’t fit into a command. */
-const most = { files: 200, characters: 65_536 }
+const max = { files: 200, characters: 65_536 }
 
 /** Characters of what is read of the list. */
 const longest = 4 * 2 ** 20
@@ -155,11 +155,11 @@ async function find(deps: BackupDeps, { accepted, log, ...streamed }: Copying) {
     const [, size, path] = /^(\d+) \.\/(.+)$/s.exec(line) ?? []
     return path ? { size: Number(size), file: `${volumesFolder}/${path}` } : []
   })
-  const wanted = all.filter(({ file }) => !isNamed(file.slice(prefix.length), accepted))
+  const wanted = all.filter(({ file }) => !isNamed(nameOf(file), accepted))
   let characters = 0
   const files = wanted.filter(({ file }, at) => {
     if (file.includes('\ufffd')) return false // isn’t UTF-8
-    return at < most.files && (characters += file.length) <= most.characters
+    return at < max.files && (characters += file.length) <= max.characters
   })
   const left = wanted.length - files.length
   if (left > 0)

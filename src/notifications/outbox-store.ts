@@ -269,6 +269,12 @@ export const sendAgain = (tx: Tx, { eventId, ownerId }: { eventId: string; owner
     .all()
     .map(({ lane }) => lane)
 
+/** What an event says to these channels. */
+export const isTo = (to: { id: string }[], eventId: string) => {
+  const ids = to.map(({ id }) => id)
+  return and(eq(outbox.eventId, eventId), inArray(outbox.channelId, ids))
+}
+
 /** What wasn't sent to these channels, and was stored before that time, is due again. */
 export const renewUnsent = (
   tx: Tx,
@@ -280,11 +286,7 @@ export const renewUnsent = (
     .set(renewed())
     .where(
       and(
-        eq(outbox.eventId, eventId),
-        inArray(
-          outbox.channelId,
-          to.map(({ id }) => id),
-        ),
+        isTo(to, eventId),
         inArray(outbox.status, ['failed', 'dropped']),
         lt(outbox.createdAt, before),
       ),

@@ -18,7 +18,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
-import { renewed } from './outbox-store.ts'
+import { isTo, renewed } from './outbox-store.ts'
 
 export { eventKinds, eventLevels } from '../db/schema.ts'
 
@@ -95,11 +95,7 @@ export const renewForAll = (tx: Tx, to: { id: string }[], eventId: string) =>
     .set({ ...renewed(), left: null })
     .where(
       and(
-        eq(outbox.eventId, eventId),
-        inArray(
-          outbox.channelId,
-          to.map(({ id }) => id),
-        ),
+        isTo(to, eventId),
         or(
           inArray(outbox.status, ['failed', 'dropped']),
           and(

@@ -28,7 +28,8 @@ export const fillingCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID']
 
 /** Both ends have the same tar: two of different makers don’t read each other’s long names. */
 export const packScript = `cd / && tar --numeric-owner -cf - "$@"`
-export const unpackIn = (folder: string) => `cd ${folder} && tar --numeric-owner -xpf -`
+export const unpackIn = (folder: string, { keepsTimes = true } = {}) =>
+  `cd ${folder} && tar --numeric-owner -xp${keepsTimes ? '' : 'm'}f -`
 
 /** A path as a pattern that only it matches. */
 export const literal = (path: string) => path.replace(/[\\*?[]/g, '\\$&')

@@ -111,7 +111,7 @@ export const getLastUpdate = (db: Db, of: { projectId: string; ref: string }) =>
 const waits = sql`${deliveries.push} ->> '$.waits'`
 const numberOf = sql<number>`${deliveries.push} ->> '$.pull.number'`
 
-/** Pull requests with an event that waited for the end of their preview, which is gone. */
+/** Pull requests with an event that waited until their preview was deleted. */
 export function listReturning(db: Db) {
   /** Often asked for, so that the deliveries of others aren’t read. */
   const havePreviews = db

@@ -52,7 +52,7 @@ const storing = `{ ${untilComplete}; } && restic "$@" 2>&1`
 export const arrivingScript = `${unpackIn('/')} && ${storing}`
 
 /** Stores volumes, and copies that arrive as an archive. Each gets a time that no earlier one has. */
-export const copyingScript = `cd ${copiesFolder} && tar --numeric-owner -xpmf - && ${storing}`
+export const copyingScript = `${unpackIn(copiesFolder, { keepsTimes: false })} && ${storing}`
 
 /** Passes restored volumes on as an archive. */
 export const leavingScript = marked(
