@@ -80,7 +80,9 @@ function find(
   const own = ofEnvironment.filter(
     ({ id, labels }) => deploymentOf(labels) === current?.id || held.has(id),
   )
-  const others = ofEnvironment.filter((one) => isUp(one) && !own.includes(one))
+  const others = ofEnvironment.filter(
+    (one) => isUp(one) && !own.includes(one) && !hasFailed(db, deploymentOf(one.labels)),
+  )
   // while it was away, what another version runs since was observed as stopped
   const replaced = new Set(kind === 'away' ? others.map(partOf) : [])
   const wanted = live
@@ -101,6 +103,12 @@ function find(
   if (own.length > 0 && has(own)) return outlook({ kind: 'found', containers: own })
   const fromImage = deployment.image !== null && images.has(deployment.image)
   return outlook({ kind: 'again', fromImage })
+}
+
+/** Not by what ended then: it may have gone live since the backup. Its containers are of an interrupted roll-out. */
+function hasFailed(db: Db, id: string) {
+  const { status, errorCode } = getJob(db, id)?.deployment ?? {}
+  return status === 'cancelled' || (status === 'failed' && errorCode !== 'end_unknown')
 }
 
 const idsOf = (instances: Instance[]) => new Set(instances.map(({ containerId }) => containerId))

@@ -14,6 +14,7 @@ import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
   getInstance,
   getLiveRelease,
+  getNextReleaseId,
   getShare,
   giveUpUnfinished,
   isKnown,
@@ -45,8 +46,8 @@ type Options = {
  * Compares a workload in the database with its containers, and resolves differences: an interrupted roll-out
  * is undone, replaced containers and orphans are removed, and instances of the live release become `live` or
  * `stopped` like their containers. Returns null during a roll-out, and until a restored app was looked for. Of one
- * that may be on a server that is away nothing is undone, stopped or removed: it may be what is live. One-off
- * containers are kept while they are needed.
+ * that may be on a server that is away nothing is undone, stopped or removed: it may be what is live. Null also
+ * there, while a roll-out is interrupted. One-off containers are kept while they are needed.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -57,7 +58,7 @@ export async function reconcile(
   await deps.edge.ready({ signal })
   if (locks.isRollingOut(workload) || isAppSought(deps.db, workload.id)) return null
   return locks.run(workload, signal, async () => {
-    if (isAppAway(deps.db, workload.id)) return observe(deps, workload)
+    if (isAppAway(deps.db, workload.id)) return observeWhileAway(deps, workload)
     await revertInterrupted(deps, { workload, shutdown: signal })
     giveUpUnfinished(deps.db, workload.id)
     deps.routing.route(workload) // a killed process may not have done it
@@ -69,6 +70,13 @@ export async function reconcile(
     if (orphans) await settleStrays(deps, workload)
     return observe(deps, workload)
   })
+}
+
+/** What an interrupted roll-out stopped still counts as live: it is started again once its server is back. */
+function observeWhileAway(deps: RuntimeDeps, workload: WorkloadKey) {
+  if (!getNextReleaseId(deps.db, workload.id)) return observe(deps, workload)
+  deps.routing.route(workload)
+  return null
 }
 
 /** Workloads for which `reconcile` has something to do, from one list of all containers. */

@@ -4,15 +4,19 @@ import {
   reconcileAfterRestore,
   reconcileReturning,
 } from '../../src/deployments/reconcile-after-restore.ts'
+import { cancelDeployment } from '../../src/deployments/cancel.ts'
 import { giveUpServer, observe } from '../../src/deployments/observe.ts'
+import { recover } from '../../src/deployments/recover.ts'
 import { getCurrent, getJob } from '../../src/deployments/store.ts'
 import { reused } from '../../src/deployments/trigger.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { listInstances, listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
+import { listJobIds } from '../../src/jobs/store.ts'
 import type { Instance } from '../../src/runtime/store.ts'
 import { atOnce } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import type { FakeEngine } from '../interleavings/engine/engine.ts'
+import { copiesOf } from '../support/databases.ts'
 import { simulatedApp, wrapped } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { serverId, storeServers } from '../support/servers.ts'
@@ -84,19 +88,22 @@ async function looked(scene: Scene, { backup, own, there, isThere }: Looked) {
   return {
     next,
     look,
-    /** Once that server is back, or was removed. */
-    async find() {
-      await look() // its events may be sooner
-      await reconcileReturning(next.deps, { kind: 'app', signal })
-      expect(listSought(next.db, 'app')).toEqual([])
-      await look()
-      await next.instanceTasks.idle()
-      const up = listLiveInstances(next.db, id).filter(({ state }) => state === 'live')
-      return {
-        current: getCurrent(next.db, id),
-        live: up.map(({ containerId }) => containerId!).toSorted(),
-      }
-    },
+    find: () => find(next, id),
+  }
+}
+
+/** Once that server is back, or was removed. */
+async function find({ db, deps, instanceTasks }: TestApp, id: string) {
+  const look = () => observe(deps, id, { orphans: true, signal })
+  await look() // its events may be sooner
+  await reconcileReturning(deps, { kind: 'app', signal })
+  expect(listSought(db, 'app')).toEqual([])
+  await look()
+  await instanceTasks.idle()
+  const up = listLiveInstances(db, id).filter(({ state }) => state === 'live')
+  return {
+    current: getCurrent(db, id),
+    live: up.map(({ containerId }) => containerId!).toSorted(),
   }
 }
 
@@ -193,14 +200,60 @@ test('an observation that began before it was found changes nothing of what was 
 
 test('what goes live meanwhile ends the search for what ran before', async () => {
   const { id, next, scene } = await lost({ isDeployedSince: false })
-  const { deployment, project } = getJob(next.db, id)!
-  const { projectId, environmentId } = deployment
-  insertWaiting(next.db, {
-    ...{ ownerId: project.ownerId, projectId, environmentId, ...reused(deployment) },
-    ...{ trigger: 'manual', triggeredBy: scene.ada.user.email },
-  })
-  next.jobs.wake()
-  await next.jobs.idle()
+  await deployAgain(next, id)
+  const { environmentId } = scene.project
   expect(getCurrent(next.db, environmentId)).toMatchObject({ status: 'running', imageOf: id })
   expect(listSought(next.db, 'app')).toEqual([])
+})
+
+async function deployAgain({ db, jobs }: TestApp, id: string) {
+  const { deployment, project } = getJob(db, id)!
+  const { projectId, environmentId } = deployment
+  const added = insertWaiting(db, {
+    ...{ ownerId: project.ownerId, projectId, environmentId, ...reused(deployment) },
+    ...{ trigger: 'manual', triggeredBy: 'ada@example.com' },
+  })
+  jobs.wake()
+  await jobs.idle()
+  return added
+}
+
+test('once that server is back, what was killed while it replaced the other part, and then cancelled, is undone', async () => {
+  const scene = await anEnvironment()
+  const { t, project } = scene
+  const id = project.environmentId
+  await project.configure({ processes })
+  const first = await project.deploy()
+  const up = scene.listUp().toSorted()
+  const isThere = ({ component }: Instance) => component === 'worker'
+  const there = aNewEngine()
+  for (const { containerId } of listInstances(t.db, id).filter(isThere)) {
+    there.containers.set(containerId!, t.engine.containers.get(containerId!)!)
+    t.engine.containers.delete(containerId!)
+  }
+  const { next } = await looked(scene, { backup: scene.backUp(), own: t.engine, there, isThere })
+  let left: ReturnType<typeof copiesOf> | undefined
+  const dead = () => Promise.reject(new Error('Davit was killed'))
+  next.faults.startContainer = async (...args) => {
+    if (scene.listUp().includes(up[0]!)) return t.docker.startContainer(...args)
+    left = copiesOf(next.deps)
+    await t.docker.startContainer(...args)
+    const calls = ['startContainer', 'stopContainer', 'removeContainer'] as const
+    for (const name of calls) next.faults[name] = dead
+    return dead()
+  }
+  await deployAgain(next, first.id)
+  const started = simulatedApp({}, { ...left!, docker: t.docker, jobsWait: true })
+  started.engines.add(fakeDocker(there, atOnce))
+  started.engines.setAway({ serverId: other }, true)
+  await recover(started.deps, { signal })
+  const deployment = getJob(
+    started.db,
+    listJobIds(started.db, { subjectIds: [id] })[0]!,
+  )!.deployment
+  await cancelDeployment(started.deps, { deployment, by: 'ada@example.com' })
+  started.engines.setAway({ serverId: other }, false)
+  const { current, live } = await find(started, id)
+  expect(current).toMatchObject({ id: first.id, status: 'running' })
+  expect([live, scene.listUp().length]).toEqual([up, 1])
 })
