@@ -2,6 +2,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome } from '../logs/store.ts'
 import type { Db } from '../db/index.ts'
+import { hasFailed } from '../db/restored.ts'
 import type { BackupDeps } from './deps.ts'
 import { openRepository } from './repository.ts'
 import type { Restic, StoredSnapshot } from './restic/restic.ts'
@@ -50,11 +51,7 @@ function unfinished(
   { id, subjectId, targetId }: Pick<Backup, 'id' | 'subjectId' | 'targetId'>,
   listed: StoredSnapshot[],
 ) {
-  const isOver = (one: Backup) =>
-    one.id === id ||
-    one.goneAt ||
-    (one.status === 'failed' && one.errorCode !== 'end_unknown') ||
-    one.status === 'cancelled'
+  const isOver = (one: Backup) => one.id === id || one.goneAt || hasFailed(one)
   const over = listOn(db, { subjectId, targetId }).filter(isOver)
   const tags = new Set(over.map((one) => `backup=${one.id}`))
   return listed.filter((one) => one.tags.some((tag) => tags.has(tag))).map((one) => one.id)

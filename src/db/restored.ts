@@ -191,20 +191,26 @@ function endRestoreOf(tx: Tx, backupId: string) {
     .run()
 }
 
+/** Or was cancelled. What `endWorkOfThen` ended may have gone on, and succeeded since the backup. */
+export const hasFailed = ({ status, errorCode }: { status: string; errorCode: string | null }) =>
+  status === 'cancelled' || (status === 'failed' && errorCode !== endUnknown)
+
+const endUnknown = 'end_unknown'
+
 const mayHaveRun =
   'Davit was restored from a backup that is older than this time, so it may have run. Plan it again if it didn’t.'
 
 const unendedStatuses = ['waiting', 'pending', 'cloning', 'building', 'deploying'] as const
 
 const heldUntilUnknown = {
-  errorCode: 'end_unknown',
+  errorCode: endUnknown,
   errorMessage:
     'Davit was restored from a backup that is older than the end of the freeze this waited for, so it may have been deployed then.',
   errorHint: 'Deploy it again if it wasn’t.',
 }
 
 const unknownEnd = {
-  errorCode: 'end_unknown',
+  errorCode: endUnknown,
   errorMessage:
     'Davit was itself restored from a backup that was made meanwhile, so its end is unknown.',
   errorHint: 'Begin it again if you still need it.',

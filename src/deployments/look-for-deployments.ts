@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { listSought } from '../db/restored.ts'
+import { hasFailed, listSought } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
 import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
@@ -80,9 +80,11 @@ function find(
   const own = ofEnvironment.filter(
     ({ id, labels }) => deploymentOf(labels) === current?.id || held.has(id),
   )
-  const others = ofEnvironment.filter(
-    (one) => isUp(one) && !own.includes(one) && !hasFailed(db, deploymentOf(one.labels)),
-  )
+  const isLeft = ({ labels }: ContainerSummary) => {
+    const its = getJob(db, deploymentOf(labels))?.deployment
+    return its !== undefined && hasFailed(its) // its roll-out was interrupted
+  }
+  const others = ofEnvironment.filter((one) => isUp(one) && !own.includes(one) && !isLeft(one))
   // while it was away, what another version runs since was observed as stopped
   const replaced = new Set(kind === 'away' ? others.map(partOf) : [])
   const wanted = live
@@ -103,12 +105,6 @@ function find(
   if (own.length > 0 && has(own)) return outlook({ kind: 'found', containers: own })
   const fromImage = deployment.image !== null && images.has(deployment.image)
   return outlook({ kind: 'again', fromImage })
-}
-
-/** Not by what ended then: it may have gone live since the backup. Its containers are of an interrupted roll-out. */
-function hasFailed(db: Db, id: string) {
-  const { status, errorCode } = getJob(db, id)?.deployment ?? {}
-  return status === 'cancelled' || (status === 'failed' && errorCode !== 'end_unknown')
 }
 
 const idsOf = (instances: Instance[]) => new Set(instances.map(({ containerId }) => containerId))

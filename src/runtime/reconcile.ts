@@ -14,11 +14,11 @@ import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
   getInstance,
   getLiveRelease,
-  getNextReleaseId,
   getShare,
   giveUpUnfinished,
   isKnown,
   isOfLive,
+  isRollingOut,
   isWatched,
   keyOf,
   listInstances,
@@ -74,7 +74,7 @@ export async function reconcile(
 
 /** What an interrupted roll-out stopped still counts as live: it is started again once its server is back. */
 function observeWhileAway(deps: RuntimeDeps, workload: WorkloadKey) {
-  if (!getNextReleaseId(deps.db, workload.id)) return observe(deps, workload)
+  if (!isRollingOut(deps.db, workload.id)) return observe(deps, workload)
   deps.routing.route(workload)
   return null
 }

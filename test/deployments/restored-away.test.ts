@@ -11,7 +11,6 @@ import { getCurrent, getJob } from '../../src/deployments/store.ts'
 import { reused } from '../../src/deployments/trigger.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { listInstances, listLiveInstances, updateInstance } from '../../src/runtime/store.ts'
-import { listJobIds } from '../../src/jobs/store.ts'
 import type { Instance } from '../../src/runtime/store.ts'
 import { atOnce } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
@@ -242,15 +241,11 @@ test('once that server is back, what was killed while it replaced the other part
     for (const name of calls) next.faults[name] = dead
     return dead()
   }
-  await deployAgain(next, first.id)
+  const deployment = await deployAgain(next, first.id)
   const started = simulatedApp({}, { ...left!, docker: t.docker, jobsWait: true })
   started.engines.add(fakeDocker(there, atOnce))
   started.engines.setAway({ serverId: other }, true)
   await recover(started.deps, { signal })
-  const deployment = getJob(
-    started.db,
-    listJobIds(started.db, { subjectIds: [id] })[0]!,
-  )!.deployment
   await cancelDeployment(started.deps, { deployment, by: 'ada@example.com' })
   started.engines.setAway({ serverId: other }, false)
   const { current, live } = await find(started, id)
