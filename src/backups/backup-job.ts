@@ -9,7 +9,7 @@ import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
 import type { StoredSnapshot } from './restic/restic.ts'
 import { descriptionOf } from './server/description.ts'
-import { applyRetention, forgetUnfinished, removeOldRows, tagsOf } from './retention.ts'
+import { applyRetention, forgetUnfinished, removeOldRows, tagsOf, unfinished } from './retention.ts'
 import { storeSubject, together } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
 import { endBackup, getBackup, logOf, setBackup } from './store.ts'
@@ -26,6 +26,7 @@ export const backupKind =
     const log = new LogWriter(deps, logOf(backup))
     let stored: Stored | null = null
     let listed: StoredSnapshot[] = []
+    let left: string[] = []
     /** What it used is removed once its end is stored. */
     let used: AsyncDisposable | null = null
     return {
@@ -36,7 +37,7 @@ export const backupKind =
         log.mask = await maskOf(deps, backup)
         setBackup(db, id, { status: 'running', startedAt: new Date() })
         logs.publish(id, { status: 'running' })
-        ;({ listed, used, ...stored } = await backUp(deps, { backup, log, work }))
+        ;({ listed, left, used, ...stored } = await backUp(deps, { backup, log, work }))
       },
       async end(end, signal) {
         await using _ = used
@@ -66,7 +67,7 @@ export const backupKind =
         if (!now) return
         if (now.status === 'succeeded') {
           deps.jobs.wake() // of its proof
-          await applyRetention(deps, now, { listed, signal })
+          await applyRetention(deps, now, { listed, left, signal })
         } else if (now.startedAt) {
           await using restic = await openRepository(deps, now, { inOne: true })
           await forgetUnfinished(deps, now, { restic, signal })
@@ -79,7 +80,7 @@ export const backupKind =
 async function backUp(
   deps: BackupDeps,
   { backup, log, work }: { backup: Backup; log: LogWriter; work: Work },
-): Promise<Stored & { listed: StoredSnapshot[]; used: AsyncDisposable }> {
+): Promise<Stored & { listed: StoredSnapshot[]; left: string[]; used: AsyncDisposable }> {
   const { signal, shutdown } = work
   const { id, subjectKind: kind, subjectId, ownerId } = backup
   const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
@@ -108,16 +109,20 @@ async function backUp(
     throw notThere(missing.map(({ file }) => file))
   const ids = new Set(files.map(({ snapshot }) => snapshot))
   if (last) ids.add(idOf(last.id))
-  const others = listed.filter((one) => !ids.has(one.id))
   // of a process that was killed, and of backups that failed
-  const kept = await forgetUnfinished(deps, backup, { restic, signal, listed: others })
+  const left = unfinished(
+    deps.db,
+    backup,
+    listed.filter((one) => !ids.has(one.id)),
+  )
   const addedBytes = stored.addedBytes + (last?.addedBytes ?? 0)
   return {
     ...stored,
     files,
     addedBytes,
     used: used.move(),
-    listed: listed.filter((one) => ids.has(one.id) || kept.includes(one)),
+    left,
+    listed: listed.filter((one) => !left.includes(one.id)),
   }
 }
 

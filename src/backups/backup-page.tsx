@@ -121,6 +121,11 @@ const Status = ({
           {backup.startedBy === 'plan' ? 'its plan' : <Person email={backup.startedBy} />},{' '}
           <Ago at={backup.createdAt} />
         </Fact>
+        {backup.goneAt && (
+          <Fact name="Removed from the target">
+            <Ago at={backup.goneAt} />. It can’t be restored any more.
+          </Fact>
+        )}
         {startedAt && finishedAt && (
           <Fact name="Took">{duration(finishedAt.getTime() - startedAt.getTime())}</Fact>
         )}
@@ -141,7 +146,7 @@ const Status = ({
 }
 
 const Actions = ({
-  backup: { id, status },
+  backup: { id, status, goneAt },
   isCancelling,
   isProving,
   isRestoring,
@@ -155,7 +160,7 @@ const Actions = ({
         </Button>
       </PostForm>
     )
-  if (!hasTarget) return null
+  if (!hasTarget || goneAt) return null
   return (
     <>
       {status === 'succeeded' && (
@@ -232,7 +237,7 @@ const Contents = ({ backup }: { backup: Backup }) =>
                 </span>
               </p>
             </div>
-            {backup.status === 'succeeded' && (
+            {backup.status === 'succeeded' && !backup.goneAt && (
               <ButtonLink
                 variant="outline"
                 small

@@ -39,6 +39,8 @@ export const backup = componentOf('Backup', () => ({
   createdAt: time,
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
+  /** When its plan removed it from the target, or it was found missing there. */
+  removedAt: time.nullable(),
   /** What was read, and what the target has more. */
   bytes: z.int().nullable(),
   addedBytes: z.int().nullable(),
@@ -145,6 +147,7 @@ export function backupJson(
   const { provenAt: at, provenSeconds: seconds, provenRows: rows, provenError: error } = row
   return shown(backup, {
     ...row,
+    removedAt: row.goneAt,
     contents: row.contents && row.contents.map(contentsJson),
     subject: { kind: row.subjectKind, id: row.subjectId, name: row.subjectName },
     proven: at && { at, seconds: seconds ?? 0, rows, error },

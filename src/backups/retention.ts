@@ -17,7 +17,7 @@ import {
   setBackup,
   setPlan,
 } from './store.ts'
-import type { Backup } from './store.ts'
+import type { Backup, Plan } from './store.ts'
 
 /** Failed, cancelled and removed backups that are kept of a subject, with their logs. */
 const kept = 20
@@ -30,23 +30,22 @@ export const tagsOf = ({ id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) => [
 
 type Options = { signal: AbortSignal }
 
-/**
- * Forgets snapshots of backups that didn’t succeed, or begin again. Others that the database doesn’t know stay:
- * it may be an older one that was restored. Returns those that stay.
- */
+/** Forgets snapshots of backups that didn’t succeed, or begin again. */
 export async function forgetUnfinished(
   { db }: Pick<BackupDeps, 'db'>,
   of: Pick<Backup, 'id' | 'subjectId' | 'targetId'>,
-  { restic, listed, signal }: Options & { restic: Restic; listed?: StoredSnapshot[] },
+  { restic, signal }: Options & { restic: Restic },
 ) {
-  const all = listed ?? (await restic.list({ tag: `subject=${of.subjectId}`, signal }))
-  const left = unfinished(db, of, all)
+  const listed = await restic.list({ tag: `subject=${of.subjectId}`, signal })
+  const left = unfinished(db, of, listed)
   if (left.length > 0) await restic.forget({ snapshots: left, signal })
-  return all.filter(({ id }) => !left.includes(id))
 }
 
-/** Ids of snapshots that no backup needs. */
-function unfinished(
+/**
+ * Ids of snapshots that no backup needs. Others that the database doesn’t know stay: it may be an older one that
+ * was restored.
+ */
+export function unfinished(
   db: Db,
   { id, subjectId, targetId }: Pick<Backup, 'id' | 'subjectId' | 'targetId'>,
   listed: StoredSnapshot[],
@@ -57,41 +56,57 @@ function unfinished(
   return listed.filter((one) => one.tags.some((tag) => tags.has(tag))).map((one) => one.id)
 }
 
-/** What the plan no longer keeps is removed, unless it is off; a failure is the plan’s, as the backup itself is good. */
+/**
+ * Removes what the plan no longer keeps, unless it is off, and what others left. A failure is the plan’s, as the
+ * backup itself is good; what wasn’t removed then is what is left after the next one.
+ */
 export async function applyRetention(
   deps: BackupDeps,
   backup: Backup,
-  { listed, signal }: Options & { listed: StoredSnapshot[] },
+  { listed, left, signal }: Options & { listed: StoredSnapshot[]; left: string[] },
 ) {
   const { db } = deps
   const { subjectId, targetId } = backup
   const plan = getPlan(db, subjectId)
-  if (!plan?.nextAt || plan.targetId !== targetId) return
-  const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
-  if (last + daily + weekly + monthly === 0) return
+  const removed = new Set(plan ? noLongerKept(db, { backup, plan, listed }) : [])
+  const isRemoved = ({ goneAt, files }: Backup) =>
+    !goneAt && files.some(({ snapshot }) => removed.has(snapshot))
+  const goneAt = new Date()
+  db.transaction((tx) => {
+    for (const { id } of listOn(tx, { subjectId, targetId }).filter(isRemoved))
+      setBackup(tx, id, { goneAt })
+  })
   try {
-    const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
-    const proven = listProven(db, backup)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-      .slice(-1)
-    const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
-    const how = { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone }
-    const removed = new Set(expired(listed, how))
-    if (removed.size > 0) {
+    if (removed.size + left.length > 0) {
       await using restic = await openRepository(deps, backup, { inOne: true })
-      await restic.forget({ snapshots: [...removed], signal })
+      await restic.forget({ snapshots: [...left, ...removed], signal })
     }
-    for (const { id, files, goneAt } of listOn(db, { subjectId, targetId }))
-      if (!goneAt && files.some(({ snapshot }) => removed.has(snapshot)))
-        setBackup(db, id, { goneAt: new Date() })
-    if (plan.problem?.reason === 'retention_failed') setPlan(db, plan.id, { problem: null })
+    if (plan?.problem?.reason === 'retention_failed') setPlan(db, plan.id, { problem: null })
   } catch (error) {
-    if (signal.aborted) throw error
+    if (signal.aborted || !plan) throw error
     const message = error instanceof Failure ? `${error.message} ${error.hint}` : 'See Davit’s log.'
-    const problem = { reason: 'retention_failed', message: `Old backups stay: ${message}` } as const
+    const problem = {
+      reason: 'retention_failed',
+      message: `What isn’t kept any more is still on the target: ${message}`,
+    } as const
     setPlan(db, plan.id, { problem })
     throw error
   }
+}
+
+function noLongerKept(
+  db: Db,
+  { backup, plan, listed }: { backup: Backup; plan: Plan; listed: StoredSnapshot[] },
+) {
+  const { subjectId, targetId } = backup
+  const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
+  if (!plan.nextAt || plan.targetId !== targetId || last + daily + weekly + monthly === 0) return []
+  const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
+  const proven = listProven(db, backup)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(-1)
+  const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
+  return expired(listed, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
 }
 
 export async function removeOldRows({ db, logDb }: BackupDeps, subjectId: string) {

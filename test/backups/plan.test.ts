@@ -65,25 +65,38 @@ test('what a failed backup left on the target takes the place of no backup', asy
   expect(await s.backUp()).toMatchObject({ status: 'failed' })
   expect(s.restic.backups).toHaveLength(2)
   delete s.restic.faults.storeGathered
-  delete s.restic.faults.forget
+  // it can’t be removed yet either
   const last = await s.backUp()
-  expect(s.restic.backups).toEqual([`backup=${first.id}`, `backup=${last.id}`])
+  expect(last).toMatchObject({ status: 'succeeded' })
+  delete s.restic.faults.forget
+  const next = await s.backUp()
+  expect(s.restic.backups).toEqual([`backup=${last.id}`, `backup=${next.id}`])
+  expect((await s.ada.get(`/backups/${first.id}`)).json.removedAt).not.toBeNull()
 })
 
-test('a backup whose old ones can’t be removed has succeeded, and the plan says so', async () => {
-  const s = await aService()
-  await s.plan({ keepLast: 1, prove: 'never' })
-  await s.backUp()
-  s.restic.faults.forget = async () => {
-    throw away()
-  }
-  expect(await s.backUp()).toMatchObject({ status: 'succeeded' })
-  const planned = () => s.ada.get(`${s.path}/plan`)
-  expect((await planned()).json.problem.reason).toBe('retention_failed')
-  delete s.restic.faults.forget
-  await s.backUp()
-  expect((await planned()).json.problem).toBeNull()
-})
+test.each([false, true])(
+  'a backup has succeeded whose old ones can’t be removed, the plan says so, and they are after the next one (removed until a failure: %s)',
+  async (isRemoved) => {
+    const s = await aService()
+    await s.plan({ keepLast: 1, prove: 'never' })
+    const { id } = await s.backUp()
+    s.restic.faults.forget = async (options) => {
+      if (isRemoved) await s.restic.usual.forget!(options)
+      throw away()
+    }
+    const { id: second, status } = await s.backUp()
+    expect(status).toBe('succeeded')
+    const planned = () => s.ada.get(`${s.path}/plan`)
+    expect((await planned()).json.problem.reason).toBe('retention_failed')
+    const { items } = (await s.ada.get(s.path)).json
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([second])
+    expect((await s.ada.get(`/backups/${id}`)).json.removedAt).not.toBeNull()
+    delete s.restic.faults.forget
+    const last = await s.backUp()
+    expect((await planned()).json.problem).toBeNull()
+    expect(s.restic.backups).toEqual([`backup=${last.id}`])
+  },
+)
 
 test('a due time without a backup is overdue until one succeeds', async () => {
   const s = await aService()
