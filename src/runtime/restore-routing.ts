@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isEngineAway } from '../docker/failures.ts'
 import { waitUntilAnswers } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
+import { retryDelay, untilEngineResponds } from '../docker/retry-while-engine-down.ts'
+import { report } from '../platform/journal.ts'
 import type { TaskSignals } from './instance-tasks.ts'
 import { listPlaces } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
@@ -41,13 +44,15 @@ async function restoreRouting(
 ) {
   const signal = AbortSignal.any([expedite, shutdown])
   let checks = 0
+  let isTold = false
   try {
     for (;;) {
-      const container = await deps.observed.inspect(containerId, { signal })
-      if (!container || !mayBeWell(container)) return
+      const container = await look()
+      if (container === null || (container && !mayBeWell(container))) return
       const place = awaited()
       if (!place) return
-      if (container.state !== 'running') {
+      if (!container) await sleep(retryDelay, undefined, { signal })
+      else if (container.state !== 'running') {
         if (++checks > mostChecks) return
         await sleep(interval, undefined, { signal })
       } else if (await accepts(place, { timeout: retryAfterMs, signal })) {
@@ -57,6 +62,21 @@ async function restoreRouting(
     }
   } catch (error) {
     if (!expedite.aborted) throw error
+  }
+
+  /** Undefined when it can't be inspected now: no event says when it can. */
+  async function look() {
+    try {
+      return await untilEngineResponds({ docker: deps.docker, shutdown: signal }, () =>
+        deps.observed.inspect(containerId, { signal }),
+      )
+    } catch (error) {
+      if (signal.aborted || isEngineAway(error)) throw error
+      if (!isTold)
+        report('a container that returns could not be inspected', error, { id: containerId })
+      isTold = true
+      return undefined
+    }
   }
 
   /** Null once something else was decided. */

@@ -1,7 +1,10 @@
 import { expect, spyOn, test } from 'bun:test'
+import { EngineError } from '../../src/docker/index.ts'
 import type { EngineEvent, EngineFeed } from '../../src/docker/index.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { awaitReturn } from '../../src/runtime/restore-routing.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { until } from '../support/until.ts'
 import { aWorkload } from './workload.ts'
@@ -42,3 +45,26 @@ test.each([
     expect(exclude).toHaveBeenCalledTimes(isExcluded ? 1 : 0)
   },
 )
+
+const failure = (code: string) => new Failure(code, 'No answer.', 'Wait.')
+
+test.each([
+  ['is refused', new EngineError(500, 'something broke')],
+  ['isn’t answered', failure('engine_timeout')],
+  ['finds the engine away', failure('engine_unreachable')],
+])('an inspection that %s doesn’t keep requests from one that returns', async (_, error) => {
+  const { roll, workload, deps, ...t } = await aWorkload({ isSimulated: true })
+  await roll('first')
+  Object.defineProperty(t.edge, 'mode', { value: 'caddy' })
+  const [instance] = listInstances(t.db, workload.id)
+  t.routing.exclude(workload, [instance!])
+  const asked: string[] = []
+  t.faults.inspectContainer = async (id, ...rest) => {
+    if (asked.push(id) <= 2) throw error
+    return t.docker.inspectContainer(id, ...rest)
+  }
+  awaitReturn(deps, workload, instance!)
+  await t.instanceTasks.idle()
+  expect(asked).toHaveLength(3)
+  expect(listInstances(t.db, workload.id)).toMatchObject([{ id: instance!.id, state: 'live' }])
+})
