@@ -61,8 +61,13 @@ export async function startDown(
   deps: RuntimeDeps,
   { workload, live, signal }: { workload: WorkloadKey; live: Placed[]; signal: AbortSignal },
 ) {
-  const found = await Promise.all(live.map((one) => deps.engines.inspect(one)))
-  const down = live.filter((_, at) => found[at] && !isUp(found[at]))
+  const isDown = (one: Placed) =>
+    deps.engines.inspect(one).then(
+      (found) => found !== null && !isUp(found),
+      () => true, // its start says what is wrong, and others don't wait for that
+    )
+  const found = await Promise.all(live.map(isDown))
+  const down = live.filter((_, at) => found[at])
   if (down.length === 0) return
   const { startAgain } = await import('./steps/start.ts')
   await startAgain({ ...deps, workload, network: networkNameOf(workload), signal }, down)

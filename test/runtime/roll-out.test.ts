@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { EngineError } from '../../src/docker/index.ts'
 import { reconcile } from '../../src/runtime/reconcile.ts'
+import { startStopped } from '../../src/runtime/restart.ts'
 import { getLiveRelease, listInstances } from '../../src/runtime/store.ts'
 import { twoServers } from './two-servers.ts'
-import { aWorkload, broken } from './workload.ts'
+import { aComponent, aWorkload, broken } from './workload.ts'
 import type { Options } from './workload.ts'
 
 describe('a release takes the place of another', () => {
@@ -85,6 +87,41 @@ describe('what fails before the commit', () => {
     await servesAlone('first')
     await roll('second')
     await servesAlone('second')
+  })
+
+  test('starts again all old containers that can start, also after one that can’t', async () => {
+    const s = await aWorkload({ isSimulated: true })
+    const { roll, after, db, workload } = s
+    const names = ['web', 'worker', 'mailer']
+    const all = (version: string) =>
+      names.map((name) => aComponent(`${version} ${name}`, { name, volume: `${workload.id}-data` }))
+    await roll('first', { components: all('first') })
+    const old = listInstances(db, workload.id)
+    const web = old.find(({ component }) => component === 'web')!.containerId!
+    const { startContainer } = s.faults
+    s.faults.startContainer = async (id, ...rest) => {
+      if (id === web) throw new EngineError(500, 'port is already allocated')
+      return startContainer!(id, ...rest)
+    }
+    after('start second web', broken)
+    const told: string[] = []
+    const hooks: Options['hooks'] = { undone: ({ problems }) => void told.push(...problems) }
+    await expect(roll('second', { components: all('second'), hooks })).rejects.toThrow()
+    expect(told).toEqual([expect.stringContaining('port is already allocated')])
+    const statesOf = async () => {
+      const found = await Promise.all(old.map((one) => s.docker.inspectContainer(one.containerId!)))
+      return found.map((one) => one!.state)
+    }
+    const wanted = old.map((one) => (one.containerId === web ? 'exited' : 'running'))
+    expect(await statesOf()).toEqual(wanted)
+
+    // also where it isn’t known whether that one runs
+    for (const { containerId } of old) await s.docker.stopContainer(containerId!)
+    s.faults.inspectContainer = async (id, ...rest) =>
+      id === web ? broken() : s.docker.inspectContainer(id, ...rest)
+    const signal = new AbortController().signal
+    await expect(startStopped(s.deps, { workload, signal })).rejects.toThrow('already allocated')
+    expect(await statesOf()).toEqual(wanted)
   })
 
   test('because the app ended or the work was aborted is undone as well', async () => {

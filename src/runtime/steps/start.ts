@@ -1,3 +1,4 @@
+import { isEngineAway } from '../../docker/failures.ts'
 import { EngineError } from '../../docker/index.ts'
 import type { GateRun, Placed } from '../run.ts'
 import { besideEachOther } from './beside.ts'
@@ -55,13 +56,22 @@ function withName(
   return log ? { ...run, hooks: { log: (text, stream) => log(prefix + text, stream) } } : run
 }
 
-/** Starts containers that ran before, in the same order; dependencies may fail. */
-export const startAgain = (run: Omit<GateRun, 'hooks'>, old: Placed[]) =>
-  inOrder(old, {
+/**
+ * Starts containers that ran before, in the same order; dependencies may fail. Each is tried, whatever happens to the
+ * others; then the first refusal is thrown, unless an engine is away.
+ */
+export async function startAgain(run: Omit<GateRun, 'hooks'>, old: Placed[]) {
+  let refusal: unknown
+  await inOrder(old, {
     ready: (one) => pass({ ...run, hooks: {} }, { ...one, component: one.component! }),
-    start: run.runtime.start,
+    start: (one) =>
+      run.runtime.start(one).catch((error) => {
+        if (!refusal || isEngineAway(error)) refusal = error
+      }),
     isLenient: true,
   })
+  if (refusal) throw refusal
+}
 
 async function inOrder<Container extends Placed>(
   containers: Container[],
