@@ -3,7 +3,7 @@ import { processLimits } from '../platform/limits.ts'
 import { exclusiveResources } from './component.ts'
 import type { TaskSignals } from './instance-tasks.ts'
 import { getDrainSeconds, listPlaces } from './routing-store.ts'
-import { stopAndRemove, stopKept } from './remove.ts'
+import { removeOrLeave, stopAndRemove, stopKept } from './remove.ts'
 import { componentIn, findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
 import { getInstance, listInstances, listStandby, updateInstance } from './store.ts'
@@ -37,7 +37,7 @@ export async function drain(
 /**
  * Stops and removes the containers of replaced releases; with `stopsStandby` also stops those that are kept.
  * If the edge sent them requests, each is drained first, in the background; not with `now`. What is on a server
- * that is away goes once that is back.
+ * that is away goes once that is back, and what can't be removed is left.
  */
 export async function removeReplaced(
   deps: RuntimeDeps,
@@ -45,7 +45,13 @@ export async function removeReplaced(
     workload,
     now = false,
     stopsStandby = false,
-  }: { workload: WorkloadKey; now?: boolean; stopsStandby?: boolean },
+    log,
+  }: {
+    workload: WorkloadKey
+    now?: boolean
+    stopsStandby?: boolean
+    log?: ((text: string) => void) | undefined
+  },
 ) {
   const standby = stopsStandby ? listStandby(deps.db, workload.id) : []
   const replaced = [...listReplaced(deps, workload), ...standby].filter(
@@ -54,7 +60,8 @@ export async function removeReplaced(
   // the components of a replaced release aren't kept
   const componentOf = componentIn(deps, workload)
   if (now || !deps.edge.isOn || workload.kind === 'service') {
-    const end = (instance: Instance) => stopOrRemove(deps, workload, instance)
+    const end = (instance: Instance) =>
+      removeOrLeave(workload, () => stopOrRemove(deps, workload, instance), { log })
     return lastFirst(workload, replaced, end, componentOf)
   }
   const waiting = waitingFor(replaced, componentOf)
@@ -129,11 +136,11 @@ function isCrowded({ db, workload, release }: RollOutRun) {
  * addresses are needed.
  */
 export async function settlePrevious(run: RollOutRun) {
-  const { db, workload, release } = run
+  const { db, workload, release, hooks } = run
   const standby = listStandby(db, workload.id)
   const isInTheWay = standby.length > 0 && isCrowded(run)
   if (isInTheWay) for (const { id } of standby) updateInstance(db, id, { state: 'draining' })
-  await removeReplaced(run, { workload, stopsStandby: !release.startsKept })
+  await removeReplaced(run, { workload, stopsStandby: !release.startsKept, log: hooks.log })
 }
 
 /** Only those whose containers haven't been removed yet. */

@@ -8,7 +8,9 @@ import {
   untilEngineResponds,
 } from '../docker/retry-while-engine-down.ts'
 import { report } from '../platform/journal.ts'
-import { listDifferent } from './reconcile.ts'
+import { untilBeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import { listDifferent, listLeft } from './reconcile.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
@@ -43,14 +45,26 @@ export async function observeDifferent<Deps extends RuntimeDeps>(
     )
 }
 
-/** Keeps the stored states current, whoever starts, stops or removes containers. Ends with the signal. */
-export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFeed }>(
-  deps: Deps,
-  { kind, observe, listAlways = () => [] }: Observed<Deps>,
-  { signal }: UntilStopped,
-) {
+/** Milliseconds after which what could not be removed is tried again. */
+const againAfter = 600_000
+
+/**
+ * Keeps the stored states current, whoever starts, stops or removes containers, and tries again to remove what is
+ * left. Ends with the signal.
+ */
+export async function watchWorkloads<
+  Deps extends RuntimeDeps & { feed: EngineFeed; scheduler: Scheduler },
+>(deps: Deps, { kind, observe, listAlways = () => [] }: Observed<Deps>, { signal }: UntilStopped) {
   /** Workloads that couldn't be observed; true for those to check again. */
   const failing = new Map<string, boolean>()
+  const removing = deps.scheduler.keep(
+    {
+      next: (now) => now + untilBeat(againAfter, now),
+      run: removeLeft,
+      failed: 'what is left could not be looked for',
+    },
+    { signal },
+  )
 
   for await (const event of deps.feed.listen(signal)) {
     if (event === resync) {
@@ -60,6 +74,11 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
     const { instanceId, [idField[kind]]: id } = readLabels(event.attributes)
     if (instanceId === deps.instanceId && id && relevantEvents.test(event.action))
       await observeOne(id, { orphans: false })
+  }
+  await removing
+
+  async function removeLeft() {
+    for (const id of listLeft(deps, kind)) await observeOne(id, { orphans: false })
   }
 
   async function observeAll() {

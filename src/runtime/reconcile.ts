@@ -9,7 +9,7 @@ import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
 import { listOnce } from './once-store.ts'
 import { awaitReturn } from './restore-routing.ts'
 import { isContainerOf, revertInterrupted } from './revert.ts'
-import { stopAndRemove } from './remove.ts'
+import { removeOrLeave, stopAndRemove } from './remove.ts'
 import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
   getInstance,
@@ -47,7 +47,8 @@ type Options = {
  * is undone, replaced containers and orphans are removed, and instances of the live release become `live` or
  * `stopped` like their containers. Returns null during a roll-out, and until a restored app was looked for. Of one
  * that may be on a server that is away nothing is undone, stopped or removed: it may be what is live. Null also
- * there, while a roll-out is interrupted. One-off containers are kept while they are needed.
+ * there, while a roll-out is interrupted. One-off containers are kept while they are needed. What can't be removed
+ * is left: `listLeft` has it.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -63,10 +64,10 @@ export async function reconcile(
     giveUpUnfinished(deps.db, workload.id)
     deps.routing.route(workload) // a killed process may not have done it
     await removeReplaced(deps, { workload })
-    await settleStandby(deps, workload)
+    await removeOrLeave(workload, () => settleStandby(deps, workload))
     for (const instance of listOnce(deps.db, workload.id))
       if (!isOnceWanted(deps, instance.id) && !deps.engines.isAway(instance))
-        await removeOnce(deps, { workload, id: instance.id })
+        await removeOrLeave(workload, () => removeOnce(deps, { workload, id: instance.id }))
     if (orphans) await settleStrays(deps, workload)
     return observe(deps, workload)
   })
@@ -124,6 +125,18 @@ export async function listDifferent(
   ])
 }
 
+/** Workloads with containers that should be gone: they couldn't be removed when it was time. */
+export function listLeft(deps: RuntimeDeps, kind: WorkloadKey['kind']) {
+  const isLeft = ({ id, state }: Instance) =>
+    state === 'draining'
+      ? !deps.instanceTasks.isRemoving(id)
+      : state === 'once' && !isOnceWanted(deps, id)
+  const left = listInstancesOf(deps.db, kind).filter(
+    (instance) => isLeft(instance) && !deps.engines.isAway(instance),
+  )
+  return new Set(left.map(({ workloadId }) => workloadId))
+}
+
 /**
  * Handles containers that aren't in the database. Leftovers of a roll-out are removed. A service's container
  * that is newer than this database's backup is adopted.
@@ -141,7 +154,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
     if (known.some((instance) => isContainerOf(instance, container))) continue
     if (workload.kind === 'service' && adopt(deps, workload, { container, there, rows })) continue
     if (isKnown(db, readLabels(container.labels)) && !isRestoring(deps))
-      await stopAndRemove(deps, container)
+      await removeOrLeave(workload, () => stopAndRemove(deps, container))
   }
 }
 

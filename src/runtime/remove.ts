@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isEngineAway } from '../docker/failures.ts'
 import { EngineError, unlessUsed } from '../docker/index.ts'
 import type { ContainerKey, Engines } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
+import { report } from '../platform/journal.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { isUp, lastFirst } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 import type { StopOptions } from './runtime.ts'
 import { neverAborted } from '../platform/pause.ts'
@@ -122,6 +125,24 @@ export async function stopAndRemove(
   await runtime.stop(container, options)
   await collector.finish(container)
   await runtime.remove(container)
+}
+
+/**
+ * What can't be removed now keeps nothing else from being done, unless an engine is away: it is told, and tried again
+ * later.
+ */
+export async function removeOrLeave(
+  { id }: Pick<WorkloadKey, 'id'>,
+  work: () => Promise<unknown>,
+  { log }: { log?: ((text: string) => void) | undefined } = {},
+) {
+  try {
+    await work()
+  } catch (error) {
+    if (isEngineAway(error)) throw error
+    report('a container that is left could not be removed yet', error, { workload: id })
+    log?.(`A container that is left could not be removed yet: ${(error as Error).message}`)
+  }
 }
 
 /** Stops a container that is kept, which the engine doesn't start again after a reboot. False for one that is gone. */
