@@ -8,11 +8,12 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { drain } from '../runtime/drain.ts'
+import { listOnce } from '../runtime/once-store.ts'
 import { freeze, standingOf, startAgain } from '../runtime/freeze.ts'
 import { isWanted, listLiveInstances } from '../runtime/store.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { untilEngineResponds } from '../docker/retry-while-engine-down.ts'
-import { filterOf } from '../runtime/workload.ts'
+import { filterOf, isUp } from '../runtime/workload.ts'
 import type { Workload } from '../runtime/workload.ts'
 import { services } from '../services/observe.ts'
 import { counted } from '../web/units.ts'
@@ -22,12 +23,15 @@ import type { Backup } from './store.ts'
 
 export type HoldDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'instanceId'>
 
+/** It lends its slot while it waits for commands. */
+export type HoldingWork = Pick<Work, 'signal' | 'shutdown' | 'lendSlot' | 'takeSlot'>
+
 type Held = {
   backup: Pick<Backup, 'id' | 'hold'>
   workload: Workload
   volumes: string[]
   log: LogWriter
-  work: Pick<Work, 'signal' | 'shutdown'>
+  work: HoldingWork
   /** True when nothing may run before the next process has continued the work. */
   resumes?: boolean
 }
@@ -42,9 +46,10 @@ export async function whileHeld<Result>(
   const { signal, shutdown } = held.work
   if (backup.hold === 'none') return work()
   const holding = async () => {
+    if ((await listCommands(deps, held)).length > 0) return null // it began while this waited
     try {
       await hold(deps, held)
-      return await work()
+      return { result: await work() }
     } finally {
       const { held: now = null } = getBackup(deps.db, backup.id) ?? {}
       if (!held.resumes || signal.reason !== stopping)
@@ -53,13 +58,47 @@ export async function whileHeld<Result>(
   }
   const { observe } = workload.kind === 'service' ? services : apps
   const options = { orphans: false, signal: shutdown }
-  // events during it were ignored
-  return deps.locks.rollOut(workload, signal, holding).finally(() =>
-    observe(deps, workload.id, options).catch((error) => {
-      if (!shutdown.aborted)
-        report('what a backup held could not be observed', error, { backup: backup.id })
-    }),
+  for (;;) {
+    await untilCommandsEnd(deps, held)
+    // events during it were ignored
+    const done = await deps.locks.hold(workload, signal, holding).finally(() =>
+      observe(deps, workload.id, options).catch((error) => {
+        if (!shutdown.aborted)
+          report('what a backup held could not be observed', error, { backup: backup.id })
+      }),
+    )
+    if (done) return done.result
+  }
+}
+
+/** Commands that run once fail when they are stopped, and don't run again. Others may begin meanwhile. */
+export async function untilCommandsEnd(deps: HoldDeps, held: Held) {
+  const { log, work } = held
+  const { signal } = work
+  const running = await listCommands(deps, held)
+  if (running.length === 0) return
+  const names = running.map(({ name }) => name).join(', ')
+  log.write(
+    `Waiting until ${names} ${running.length === 1 ? 'has' : 'have'} ended. Cancel that command to go on at once.`,
   )
+  work.lendSlot()
+  for (const one of running) {
+    const docker = deps.engines.of(one)
+    await untilEngineResponds({ docker, shutdown: signal }, async () => {
+      await docker.waitForExit(one.id, { signal }).catch((error) => {
+        if (!isStatus(error, 404)) throw error
+      })
+    })
+  }
+  await work.takeSlot()
+}
+
+/** Those with these volumes that would be stopped now. */
+async function listCommands(deps: HoldDeps, { backup, workload, volumes, work }: Held) {
+  const known = listOnce(deps.db, workload.id).map(({ containerId }) => containerId)
+  if (backup.hold !== 'stop' || known.length === 0) return []
+  const writers = await writersOf(deps, workload, { volumes, signal: work.signal })
+  return writers.filter((one) => known.includes(one.id) && isUp(one))
 }
 
 /** Pauses or stops them one by one. What is held is stored first, so that the next process can release it. */

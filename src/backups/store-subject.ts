@@ -1,13 +1,13 @@
 import { findUser } from '../accounts/store.ts'
 import type { StoredContents, StoredFile } from '../db/schema.ts'
-import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { Failure } from '../platform/errors.ts'
 import { sealBackedUp } from '../services/stored-definition.ts'
 import { bytes as inBytes, counted } from '../web/units.ts'
 import { checksummed } from './checksummed.ts'
 import type { BackupDeps, Progress } from './deps.ts'
-import { whileHeld } from './hold.ts'
+import { untilCommandsEnd, whileHeld } from './hold.ts'
+import type { HoldingWork } from './hold.ts'
 import { dataOf, whereDataIs } from './data.ts'
 import type { DumpFile } from './data.ts'
 import { storeOwnFile } from './own-file.ts'
@@ -33,7 +33,7 @@ type Doing = {
   /** Disposed of when the backup has ended. */
   used: AsyncDisposableStack
   log: LogWriter
-  work: Pick<Work, 'signal' | 'shutdown'>
+  work: HoldingWork
 }
 
 /** What a complete backup has. */
@@ -66,6 +66,8 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   const contents: StoredContents[] = []
   // nothing is paused for a target that doesn’t respond, or is locked
   if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.ready({ signal })
+  // before the dumps, which are to be of about the same time
+  await untilCommandsEnd(deps, { ...doing, workload, volumes })
   for (const { component, dump } of databases) {
     log.write(`Dumping the database of ${component}.`)
     const each = async (file: DumpFile, signal: AbortSignal) =>

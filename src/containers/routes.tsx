@@ -8,7 +8,6 @@ import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { lookOfContainer, Badge, ContainerBadge, stateInWords } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin } from '../platform/pause.ts'
 import { ContainerDetails } from './container-details.tsx'
 import { ContainerRow, rowId, restarts } from './container-row.tsx'
 import { containerView } from './container-view.ts'
@@ -23,11 +22,12 @@ import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { statsOf, StatsPanel } from './usage/panel.tsx'
-import type { Db } from '../db/index.ts'
-import type { Engines } from '../docker/index.ts'
+import { isBeingRestored } from '../jobs/after-store.ts'
 import { AppError } from '../platform/errors.ts'
+import { endsWithin, neverAborted } from '../platform/pause.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { isRollingOut } from '../runtime/store.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 import { isUp } from '../runtime/workload.ts'
 import { isKept, keptLook, stopReasonOf } from './row.ts'
 import { PageHead, Trouble } from '../web/components.tsx'
@@ -37,7 +37,7 @@ import { ContainerActions } from './actions.tsx'
 import { Live } from '../web/live.tsx'
 import { terminalPath } from './terminal/page.tsx'
 
-type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
+type RouteDeps = ListDeps & ViewDeps & LogDeps & ActDeps & { config: Config }
 
 export const containerRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
@@ -102,7 +102,7 @@ export const containerRoutes = (deps: RouteDeps) => {
   }
 }
 
-type ActDeps = { db: Db; engines: Engines }
+type ActDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'locks'>
 
 /** Uses the container's own stop timeout. */
 async function stop(deps: ActDeps, found: FoundContainer) {
@@ -111,7 +111,8 @@ async function stop(deps: ActDeps, found: FoundContainer) {
     throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
   refuseKept(found)
-  if (!(await stopContainer(deps.engines.of(container), container))) throw noContainer()
+  const docker = deps.engines.of(container)
+  if (!(await besideHolds(deps, found, () => stopContainer(docker, container)))) throw noContainer()
 }
 
 async function restart(deps: ActDeps, found: FoundContainer) {
@@ -120,7 +121,25 @@ async function restart(deps: ActDeps, found: FoundContainer) {
     throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
   refuseWhileSwitching(deps, found)
   refuseKept(found)
-  if (!(await restartContainer(deps.engines.of(container), container))) throw noContainer()
+  const docker = deps.engines.of(container)
+  if (!(await besideHolds(deps, found, () => restartContainer(docker, container))))
+    throw noContainer()
+}
+
+/** What is held for its volumes must neither run nor be started later by what holds it. */
+function besideHolds(
+  { db, locks }: ActDeps,
+  { place }: FoundContainer,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
+  const of = place.kind === 'own' ? (place.environment ?? place.service) : null
+  if (!of) return work()
+  if (locks.isHeld(of) || isBeingRestored(db, of.id))
+    throw new AppError(
+      'conflict',
+      `The data of ${of.name} is being backed up or restored. Wait until that has ended, or cancel it.`,
+    )
+  return locks.beside(of, neverAborted(), work)
 }
 
 function refuseKept({ place }: FoundContainer) {

@@ -1,12 +1,18 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow } from '../db/queries.ts'
+import { getRow, listValues } from '../db/queries.ts'
 import { backups, jobs } from '../db/schema.ts'
 import { Failure } from '../platform/errors.ts'
 
 /** Lets a job wait for the end of another. Call it in the transaction that inserts it. */
 export const setAfter = (db: Tx, id: string, after: string) =>
   db.update(jobs).set({ after }).where(eq(jobs.id, id)).run()
+
+/** True from when its data may be partly replaced, also while Davit is to begin that restore again. */
+export const isBeingRestored = (db: Tx, subjectId: string) =>
+  listValues(db, jobs.input, and(eq(jobs.kind, 'restore'), eq(jobs.subjectId, subjectId))).some(
+    (id) => getRow(db, backups, eq(backups.id, id ?? ''))?.restore?.status === 'running',
+  )
 
 /** Throws unless the backup that a job waited for has succeeded. */
 export function refuseWithoutBackup(db: Db, id: string) {

@@ -72,6 +72,10 @@ export const runKind =
             forgetAttempts(db, run.id) // it survives restarts of Davit: only a start is an attempt
             starts.started(run.id, container)
           },
+          log(line) {
+            log.write(line)
+            log.flush() // before its own lines
+          },
           signal: work.signal,
           shutdown: work.shutdown,
         })

@@ -33,6 +33,13 @@ export const wasRemoved = (subject: OnceSubject) =>
     `To try again, ${words[subject].again}.`,
   )
 
+export const beingRestored = (subject: OnceSubject) =>
+  new Failure(
+    'being_restored',
+    `${named[subject].what}: a backup is being restored, and nothing may write to its volumes now.`,
+    `Once that has ended, ${words[subject].again}.`,
+  )
+
 /** Explains why a command that exited by itself failed; null when it succeeded. */
 export function endFailure(
   subject: OnceSubject,

@@ -1,5 +1,6 @@
 import type { ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
+import { isBeingRestored } from '../jobs/after-store.ts'
 import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
@@ -7,7 +8,7 @@ import type { Component } from './component.ts'
 import { reserveEndpoints } from './endpoints.ts'
 import { explain } from './explain.ts'
 import { lastLines, whyEnded } from './gate-failures.ts'
-import { named, tookTooLong, wasRemoved } from './once-failures.ts'
+import { beingRestored, named, tookTooLong, wasRemoved } from './once-failures.ts'
 import type { Ended, OnceSubject } from './once-failures.ts'
 import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
 import { stopAndRemove } from './remove.ts'
@@ -35,6 +36,8 @@ export type Once = {
   /** Awaited when its container was created, before it starts. */
   created?: (container: ContainerKey, signal: AbortSignal) => Promise<void>
   started?: (container: ContainerKey) => void
+  /** What it waits for. */
+  log?: (line: string) => void
   /** Ends it. */
   signal: AbortSignal
   /** Aborted when Davit stops. */
@@ -79,24 +82,41 @@ export async function removeOnce(
 }
 
 async function toItsEnd(run: OnceRun): Promise<Ended> {
-  const { collector, signal } = run
+  const { collector, locks, signal, workload } = run
   const made = await createOrResume(run)
   const docker = run.engines.of(made)
   const { id } = made
+  let heldBefore: number | undefined
   // the container shows what the engine did while it was unreachable
   const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
     const container = await docker.inspectContainer(id, { signal })
     if (container?.state === 'created') {
       await run.created?.(made, signal)
       signal.throwIfAborted()
-      ;(await import('./move-store.ts')).refuseMoving(run.db, { ...run, ...made })
-      await run.runtime.start(made)
+      await begin(run, made)
     }
     run.started?.(made)
-    return waitForEnd({ ...run, docker }, id)
+    heldBefore ??= locks.heldFor(workload)
+    return waitForEnd({ ...run, docker, heldBefore }, id)
   })
   await collector.finish(made)
   return ended
+}
+
+/** Not while its volumes are moved or replaced, and once nothing holds them. */
+async function begin(run: OnceRun, made: ContainerKey) {
+  const { db, locks, workload, subject, signal } = run
+  const { refuseMoving } = await import('./move-store.ts')
+  const refuse = () => {
+    refuseMoving(db, { ...run, ...made })
+    if (isBeingRestored(db, workload.id)) throw beingRestored(subject)
+  }
+  refuse()
+  if (locks.isHeld(workload)) run.log?.('Waiting until a backup has copied its volumes.')
+  await locks.beside(workload, signal, async () => {
+    refuse()
+    await run.runtime.start(made)
+  })
 }
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */
@@ -116,22 +136,33 @@ async function createOrResume(run: OnceRun): Promise<ContainerKey> {
   return createOne(run, { component, instance, endpoints, state: 'once' })
 }
 
-async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
-  const { docker, subject, timeout, signal } = run
+async function waitForEnd(run: OnceRun & { heldBefore: number }, id: string): Promise<Ended> {
+  const { docker, locks, workload, heldBefore, subject, timeout, signal } = run
   const startedAt = (await docker.inspectContainer(id, { signal }))?.startedAt ?? new Date()
-  const left = startedAt.getTime() + timeout * 1000 - Date.now()
-  const over = AbortSignal.timeout(Math.max(0, left))
-  try {
-    await docker.waitForExit(id, { signal: AbortSignal.any([signal, over]) })
-  } catch (error) {
-    if (over.aborted && !signal.aborted) throw tookTooLong(subject, timeout)
-    if (!isStatus(error, 404)) throw error
+  /** Paused for a backup, it can't come to its end. */
+  const left = () => {
+    const held = locks.heldFor(workload) - heldBefore
+    return startedAt.getTime() + timeout * 1000 + held - Date.now()
   }
+  await untilExit()
   const container = await docker.inspectEnded(id, { signal })
   if (!container) throw wasRemoved(subject)
   const { exitCode, oomKilled } = container
   const lines = exitCode === 0 ? [] : await lastLines(docker, id)
   return { exitCode, oomKilled, why: await whyEnded(docker, { ...container, container, lines }) }
+
+  async function untilExit(): Promise<void> {
+    const over = AbortSignal.timeout(Math.max(0, left()))
+    try {
+      await docker.waitForExit(id, { signal: AbortSignal.any([signal, over]) })
+    } catch (error) {
+      if (over.aborted && !signal.aborted) {
+        if (left() > 0) return untilExit()
+        throw tookTooLong(subject, timeout)
+      }
+      if (!isStatus(error, 404)) throw error
+    }
+  }
 }
 
 /** Stops it in any state, and stores its last lines. */

@@ -1,11 +1,19 @@
 import { KeyedLock } from '../platform/semaphore.ts'
 
+/** Containers of a workload that may be started or stopped at once. */
+const mostBeside = 1000
+
 /** Work on the containers of workloads, one at a time for each. */
 export class WorkloadLocks {
   readonly #locks = new KeyedLock()
   readonly #rollingOut = new Set<string>()
   /** The ids of one-off commands that this process runs. */
   readonly #commands = new Set<string>()
+  readonly #beside = new KeyedLock(mostBeside)
+  /** When each hold began that is under way, in milliseconds. */
+  readonly #heldSince = new Map<string, number>()
+  /** Milliseconds of the holds that are over. */
+  readonly #heldFor = new Map<string, number>()
 
   run<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#locks.run(id, signal, work)
@@ -15,6 +23,36 @@ export class WorkloadLocks {
   rollOut<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
     this.#rollingOut.add(id)
     return this.#locks.run(id, signal, work).finally(() => this.#rollingOut.delete(id))
+  }
+
+  /** Starts or stops a single container, also during a roll-out, but once nothing holds the others. */
+  beside<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
+    return this.#beside.run(id, signal, work)
+  }
+
+  /** As a roll-out; nothing happens beside it. */
+  hold<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
+    const holding = async () => {
+      this.#heldSince.set(id, Date.now())
+      try {
+        return await work()
+      } finally {
+        this.#heldFor.set(id, this.heldFor({ id }))
+        this.#heldSince.delete(id)
+      }
+    }
+    return this.rollOut({ id }, signal, () => this.#beside.run(id, signal, holding, mostBeside))
+  }
+
+  isHeld({ id }: { id: string }) {
+    return this.#heldSince.has(id)
+  }
+
+  /** Milliseconds for which this process has held its containers. */
+  heldFor({ id }: { id: string }) {
+    const since = this.#heldSince.get(id)
+    const now = since === undefined ? 0 : Date.now() - since
+    return (this.#heldFor.get(id) ?? 0) + now
   }
 
   /** Keeps `reconcile` from removing the container of a one-off command meanwhile. */

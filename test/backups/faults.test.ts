@@ -41,6 +41,20 @@ for (const hold of ['pause', 'stop'])
     expect((await s.ada.post(`/backups/${backup.id}/cancel`)).status).toBe(409)
   })
 
+test('what a backup holds is neither started nor stopped by hand meanwhile', async () => {
+  const s = await aService()
+  const { id } = (await s.ada.get(`/services/${s.service.id}`)).json.containers[0]
+  const byHand = async () => {
+    const stopped = await s.ada.post(`/containers/${id}/stop`)
+    return [stopped.status, (await s.ada.post(`/containers/${id}/restart`)).status]
+  }
+  const backup = await held(s)
+  expect([await byHand(), await s.states()]).toEqual([[409, 409], ['paused']])
+  backup.goOn()
+  await s.t.jobs.idle()
+  expect(await byHand()).toEqual([200, 200])
+})
+
 test('a second backup of a service is refused while the first continues', async () => {
   const s = await aService()
   const backup = await held(s)

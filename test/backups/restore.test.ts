@@ -154,8 +154,10 @@ test('a backup that is being deleted is neither restored nor proven, until that 
 
 test('what was stopped for a restore stays so over a restart of Davit, which continues it', async () => {
   const scene = await aService()
-  const { restic, backUp, ada, t, states } = scene
+  const { restic, backUp, ada, t, states, service } = scene
   const { id } = await backUp()
+  const container = (await ada.get(`/services/${service.id}`)).json.containers[0].id
+  const startByHand = async () => (await ada.post(`/containers/${container}/restart`)).status
   const began = Promise.withResolvers<void>()
   restic.faults.readVolumes = ({ signal }) => {
     began.resolve()
@@ -163,10 +165,11 @@ test('what was stopped for a restore stays so over a restart of Davit, which con
   }
   await ada.post(`/backups/${id}/restore`, { backupFirst: false })
   await began.promise
+  expect(await startByHand()).toBe(409)
   await t.jobs.stop()
   const { signal } = new AbortController()
   await releaseAll(t.deps, { signal })
-  expect(await states()).toEqual(['exited'])
+  expect([await startByHand(), await states()]).toEqual([409, ['exited']])
 
   delete restic.faults.readVolumes
   const { job, task } = restoring(t, id)
@@ -175,6 +178,7 @@ test('what was stopped for a restore stays so over a restart of Davit, which con
   expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('succeeded')
   expect(restic.restored).toHaveLength(1)
   expect(await states()).toEqual(['running'])
+  expect(await startByHand()).toBe(200)
 })
 
 test('a database that can’t be loaded after a restore of the whole server is told of, others aren’t', async () => {

@@ -48,7 +48,8 @@ async function aService(compose: string) {
     restored: (backup: Backup) =>
       restore(t.deps, {
         ...{ backup, into: { kind: 'service', id, isNew: false }, database: null },
-        ...{ withVolumes: true, log: { write() {} } as never, work: { signal, shutdown: signal } },
+        ...{ withVolumes: true, log: { write() {} } as never },
+        work: { signal, shutdown: signal, lendSlot() {}, async takeSlot() {} },
       }).then(
         () => null,
         (error) => (error instanceof Failure ? error.code : Promise.reject(error)),

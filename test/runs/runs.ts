@@ -11,15 +11,22 @@ import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
 import { until } from '../support/until.ts'
 
-type Options = { env?: Record<string, string>; t?: TestApp; email?: string }
+type Options = {
+  env?: Record<string, string>
+  t?: TestApp
+  email?: string
+  /** False with a simulated engine, which has no output. */
+  collects?: boolean
+}
 
 /** An environment of Ada's in which busybox is live, as far as runs ask; nothing serves. */
 export async function aLiveEnvironment({
   env,
   t = testApp(env),
   email = 'ada@example.com',
+  collects = true,
 }: Options = {}) {
-  collect(t)
+  if (collects) collect(t)
   const ada = t.logIn(email)
   const repositoryUrl = 'https://git.example.com/site.git'
   const project = (await ada.post('/projects', { name: 'site', repositoryUrl })).json

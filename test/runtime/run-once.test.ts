@@ -111,6 +111,15 @@ describe('a command that runs once', () => {
     expect((await containers()).map(({ state }) => state)).toEqual(['exited'])
   })
 
+  test('has its time without that for which a backup holds its volumes', async () => {
+    const { run, t, workload } = await aWorkload({ isSimulated: true })
+    const { signal } = new AbortController()
+    const over = Promise.withResolvers<void>()
+    const started = () => void t.locks.hold(workload, signal, () => over.promise)
+    expect(await run('sleep 0.3; exit 4', { timeout: 0.1, started })).toMatchObject({ exitCode: 4 })
+    over.resolve()
+  })
+
   test('that needs more memory than it may have says so', async () => {
     const { run } = await aWorkload()
     // the engine may not hear of one that ends as it starts

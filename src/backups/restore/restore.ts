@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { giveBack } from '../../docker/lent.ts'
-import type { Work } from '../../jobs/task.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
 import { allEnded } from '../../platform/pause.ts'
@@ -11,7 +10,8 @@ import type { Workload } from '../../runtime/workload.ts'
 import { bytes, counted } from '../../web/units.ts'
 import { containerIn, recipeIn, volumesThere, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
-import { containersOf, whileHeld } from '../hold.ts'
+import { containersOf, untilCommandsEnd, whileHeld } from '../hold.ts'
+import type { HoldingWork } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
 import {
   filesOverErased,
@@ -39,7 +39,7 @@ type Restoring = {
   /** False when they have been filled already. */
   withVolumes: boolean
   log: LogWriter
-  work: Pick<Work, 'signal' | 'shutdown'>
+  work: HoldingWork
 }
 
 /**
@@ -70,6 +70,8 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
   if (!into.isNew) await readFirst({ ...restoring, restic, servers, volumes })
+  // no other may begin meanwhile, and what is replaced must not wait half done
+  await untilCommandsEnd(deps, holding(restoring, { workload, volumes: volumesIn(volumes) }))
   const there = whereDataIs(deps, workload)
   for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
@@ -188,17 +190,11 @@ async function restoreVolumes(
   deps: BackupDeps,
   replacing: Restoring & { restic: Restic; workload: Workload; volumes: Mounts },
 ) {
-  const { backup, log, work, restic, workload, volumes: stored } = replacing
+  const { log, work, restic, workload, volumes: stored } = replacing
   const { signal } = work
-  const names = volumesIn(stored)
-  const held = {
-    backup: { id: backup.id, hold: 'stop' as const },
-    workload,
-    volumes: names,
-    resumes: true,
-  }
+  const held = holding(replacing, { workload, volumes: volumesIn(stored) })
   const toOf = await volumesTo(deps, replacing)
-  await whileHeld(deps, { ...held, log, work }, async () => {
+  await whileHeld(deps, held, async () => {
     for (const { snapshot, volumes, bytes: size } of stored) {
       log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
       const to = toOf(volumes)
@@ -208,6 +204,11 @@ async function restoreVolumes(
     }
   })
 }
+
+const holding = (
+  { backup, log, work }: Restoring,
+  of: { workload: Workload; volumes: string[] },
+) => ({ ...of, log, work, backup: { id: backup.id, hold: 'stop' as const }, resumes: true })
 
 /** What another server makes of them what it gets; undefined for Davit’s own. */
 async function volumesTo(

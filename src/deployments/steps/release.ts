@@ -27,6 +27,7 @@ export async function releaseCommand(run: ReadyRun) {
       timeout: environment.releaseTimeout,
       subject: 'release',
       resumes: false,
+      log,
       signal,
       shutdown,
     })

@@ -1,0 +1,118 @@
+import { expect, test } from 'bun:test'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { aLiveEnvironment } from '../runs/runs.ts'
+import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+import { aTarget } from './a-target.ts'
+import { SimulatedRestic } from './simulated-restic.ts'
+
+const short = ['sh', '-c', 'exit 0']
+
+/** An environment with a volume that commands write to, on the simulated engine and restic. */
+async function anEnvironment() {
+  const restic = new SimulatedRestic()
+  const t = simulatedApp({}, { openRestic: restic.open })
+  t.engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '999'] })
+  const env = await aLiveEnvironment({ t, collects: false })
+  const { ada, id, project, start, ended } = env
+  const set = await ada.put(`/projects/${project.id}/envs/${id}`, { volumes: ['data:/data'] })
+  if (set.status !== 200) throw new Error(set.text)
+  await ended(await start(short)) // its volume is there
+  const targetId = aTarget(t, ada.user.id)
+  const see = async (backup: string) => (await ada.get(`/backups/${backup}`)).json
+  const stateOf = async (container: string) => (await t.docker.inspectContainer(container))?.state
+  return {
+    ...{ ...env, restic, see, stateOf },
+    async begin(hold: 'pause' | 'stop' = 'pause') {
+      const { json, text } = await ada.post(`/envs/${id}/backups`, { targetId, hold })
+      if (!json?.id) throw new Error(text)
+      return json.id as string
+    },
+    restore: (backup: string) => ada.post(`/backups/${backup}/restore`, { backupFirst: false }),
+    /** Resolves once the log of a backup names it. */
+    named: (backup: string, name: string) =>
+      until(async () => (await ada.get(`/backups/${backup}/logs`)).text.includes(name)),
+    /** Lets a call of restic last until it is told to go on, or is aborted. */
+    heldUp(call: 'storeVolumes' | 'readVolumes') {
+      const begun = Promise.withResolvers<void>()
+      const goOn = Promise.withResolvers<void>()
+      restic.faults[call] = async (options: any) => {
+        begun.resolve()
+        await unlessAborted(goOn.promise, options.signal)
+        return restic.usual[call](options) as never
+      }
+      return { begun: begun.promise, goOn: goOn.resolve }
+    },
+    /** Starts a command that runs until it is told to end. */
+    async aCommand() {
+      const run = await start('sleep 999')
+      await until(() => env.isRunning(run))
+      const [container] = (await env.containers()).filter(({ state }) => state === 'running')
+      return { run, ...container!, end: () => t.docker.stopContainer(container!.id) }
+    },
+  }
+}
+
+test('a backup that stops what writes waits for commands, which it names, and can be cancelled', async () => {
+  const { begin, see, aCommand, named, stateOf, ada, t, ended } = await anEnvironment()
+  const { run, id, name, end } = await aCommand()
+  const given = await begin('stop')
+  await named(given, name)
+  expect((await see(given)).status).toBe('running')
+  await ada.post(`/backups/${given}/cancel`)
+  expect([(await see(given)).status, await stateOf(id)]).toEqual(['cancelled', 'running'])
+
+  const backup = await begin('stop')
+  await named(backup, name)
+  expect(await stateOf(id)).toBe('running')
+  await end()
+  await ended(run)
+  await t.jobs.idle()
+  expect((await see(backup)).status).toBe('succeeded')
+})
+
+test('a command waits for a backup that holds its volumes, says so, and can be cancelled', async () => {
+  const { begin, see, heldUp, start, ended, linesOf, containers, ada, path } = await anEnvironment()
+  const { begun, goOn } = heldUp('storeVolumes')
+  const backup = await begin()
+  await begun
+  const [given, run] = [await start(short), await start(short)]
+  for (const one of [given, run]) await until(async () => (await linesOf(one)).length === 2)
+  expect((await containers()).map(({ state }) => state)).toEqual(['created', 'created'])
+  await ada.post(`${path}/${given.id}/cancel`)
+  expect((await ended(given)).status).toBe('cancelled')
+  expect((await see(backup)).status).toBe('running')
+  goOn()
+  expect((await ended(run)).status).toBe('succeeded')
+})
+
+test('no command begins while a backup is restored, and each one once it was', async () => {
+  const { begin, see, restore, heldUp, start, ended, t } = await anEnvironment()
+  const backup = await begin()
+  await t.jobs.idle()
+  const { begun, goOn } = heldUp('readVolumes')
+  await restore(backup)
+  await begun
+  expect(await ended(await start(short))).toMatchObject({
+    ...{ status: 'failed', error: { code: 'being_restored' } },
+  })
+  goOn()
+  await t.jobs.idle()
+  expect((await see(backup)).restore).toMatchObject({ status: 'succeeded' })
+  expect((await ended(await start(short))).status).toBe('succeeded')
+})
+
+test('a restore replaces nothing before the commands have ended that use its volumes', async () => {
+  const { begin, see, restore, restic, aCommand, named, stateOf, ended, t } = await anEnvironment()
+  const backup = await begin()
+  await t.jobs.idle()
+  const { run, id, name, end } = await aCommand()
+  await restore(backup)
+  await named(backup, name)
+  expect([restic.restored, await stateOf(id)]).toEqual([[], 'running'])
+  await end()
+  await ended(run)
+  await t.jobs.idle()
+  expect((await see(backup)).restore).toMatchObject({ status: 'succeeded' })
+  expect(restic.restored).toHaveLength(1)
+})
