@@ -8,6 +8,7 @@ import { Live } from '../web/live.tsx'
 import { Person } from '../web/person.tsx'
 import { RunBadge, statusInWords } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
+import { cancelRestore } from '../services/cancel-restore.ts'
 import { bytes, counted, duration } from '../web/units.ts'
 import { progressIn, Proof, summaryOf } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
@@ -154,9 +155,9 @@ const Actions = ({
 }: Omit<Props, 'target' | 'progress' | 'isThere'> & { hasTarget: boolean }) => {
   if (!isEnded(status) || isProving || isRestoring)
     return (
-      <PostForm action={`/backups/${id}/cancel`}>
+      <PostForm action={`/backups/${id}/cancel`} question={isRestoring ? cancelRestore : undefined}>
         <Button variant="destructive" disabled={isCancelling}>
-          {isRestoring ? 'Cancel restore' : isProving ? 'Cancel test' : 'Cancel backup'}
+          {isRestoring ? 'Cancel restore…' : isProving ? 'Cancel test' : 'Cancel backup'}
         </Button>
       </PostForm>
     )

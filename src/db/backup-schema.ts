@@ -100,8 +100,13 @@ export type StoredRestore = {
   database: string | null
   /** The backup that was made before, of what was replaced. */
   before: string | null
+  /** What of it isn’t as it was by now. */
+  replaced?: StoredReplaced
   error: string | null
 }
+
+/** Each continues “It replaced”. */
+export type StoredReplaced = { whole: string[]; part: string[] }
 
 /** They outlive their subject. */
 export const backups = sqliteTable(

@@ -1,7 +1,7 @@
 import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { getJob, getJobOf, hasJob } from '../jobs/store.ts'
+import { getJob, getJobOf, hasJob, listJobsOf } from '../jobs/store.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { changeLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
@@ -121,6 +121,7 @@ export const serviceRoutes = (
       const status = {
         ...shown,
         isBusy: hasJob(db, service.id),
+        isRestoring: listJobsOf(db, service.id).some(({ kind }) => kind === 'restore'),
         awaited: listAwaited(db, service.id),
         canMove: deps.serverList.list().length > 1,
         images: deps.pulls.get(service.id)?.images ?? [],

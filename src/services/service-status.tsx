@@ -4,9 +4,11 @@ import type { Awaited } from '../servers/awaited-store.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { Question } from '../web/form.tsx'
 import type { IconName } from '../web/icons.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
+import { cancelRestore } from './cancel-restore.ts'
 import { partOf } from './json.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceLogo } from './service-logo.tsx'
@@ -20,6 +22,8 @@ import { bytes, counted } from '../web/units.ts'
 export type StatusProps = ShownService & {
   /** True while a start, stop, change or deletion is in progress. */
   isBusy: boolean
+  /** True while a backup is, or is about to be, restored into it. */
+  isRestoring: boolean
   /** True where there is another server. */
   canMove: boolean
   images: ImagePull[]
@@ -87,14 +91,20 @@ const Doing = ({ service, isBusy }: StatusProps) => {
   return isBusy && isSettled ? <span class="muted">in progress</span> : null
 }
 
-const Actions = ({ service, domains, isBusy, canMove }: StatusProps) => {
+const Actions = ({ service, domains, isBusy, isRestoring, canMove }: StatusProps) => {
   const path = servicePath(service)
   const runs = isUp(service.status)
   if (service.deletingAt) return null
   return (
     <>
       {isBusy ? (
-        <Action path={`${path}/cancel`} label="Cancel" icon="x" variant="destructive" />
+        <Action
+          path={`${path}/cancel`}
+          label={isRestoring ? 'Cancel restore…' : 'Cancel'}
+          icon="x"
+          variant="destructive"
+          question={isRestoring ? cancelRestore : undefined}
+        />
       ) : (
         <>
           <Action
@@ -140,10 +150,11 @@ type ActionProps = {
   label: string
   icon: IconName
   variant: 'outline' | 'destructive' | undefined
+  question?: Question | undefined
 }
 
-const Action = ({ path, label, icon, variant }: ActionProps) => (
-  <PostForm action={path}>
+const Action = ({ path, label, icon, variant, question }: ActionProps) => (
+  <PostForm action={path} question={question}>
     <Button icon={icon} variant={variant}>
       {label}
     </Button>

@@ -60,6 +60,25 @@ test.each([...erasing, ...beside])('a whole dump of %s is loaded', async (engine
   expect(scene.runs).toEqual(['load'])
 })
 
+test.each([
+  ...erasing.map((engine) => [engine, 'says', expect.any(String)] as const),
+  ...beside.map((engine) => [engine, 'has nothing to say', null] as const),
+])('a restore that is cancelled while it loads %s %s', async (engine, _, error) => {
+  const { restic, ada, t, id, runs, restoreOf } = await aDatabase(engine)
+  const { read } = restic.faults
+  const loading = Promise.withResolvers<void>()
+  restic.faults.read = (options) => {
+    if (!runs.includes('load')) return read!(options)
+    loading.resolve()
+    return unlessAborted(new Promise<never>(() => {}), options.signal)
+  }
+  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
+  await loading.promise
+  await ada.post(`/backups/${id}/cancel`)
+  await t.jobs.idle()
+  expect(restoreOf()).toMatchObject({ status: 'cancelled', error })
+})
+
 /** A restore that Davit's end interrupted, as the next process takes it up. */
 async function interrupted(engine: Parameters<typeof aDatabase>[0]) {
   const scene = await aDatabase(engine)

@@ -7,6 +7,7 @@ import { timed } from '../../src/backups/start.ts'
 import { noteToLoad } from '../../src/db/restored.ts'
 import { events, jobs } from '../../src/db/schema.ts'
 import { startDue } from '../../src/jobs/due.ts'
+import { cancelRestore } from '../../src/services/cancel-restore.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { away } from './simulated-restic.ts'
 import { restoring, workOf } from './restoring.ts'
@@ -94,9 +95,13 @@ test('one restore at a time, which can be cancelled', async () => {
   await began.promise
   expect((await ada.post(`/backups/${id}/restore`, {})).status).toBe(409)
   expect((await ada.post(`/services/${service.id}/restart`, {})).status).toBe(409)
+  for (const page of [`/backups/${id}`, `/services/${service.id}`])
+    expect((await ada.page(page)).text).toContain(`hx-confirm="${cancelRestore.text}"`)
   await ada.post(`/backups/${id}/cancel`, {})
   await t.jobs.idle()
-  expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('cancelled')
+  const { restore } = (await ada.get(`/backups/${id}`)).json
+  // its volumes may be incomplete
+  expect(restore).toMatchObject({ status: 'cancelled', error: expect.any(String) })
   expect(await states()).toEqual(['running'])
 })
 

@@ -179,6 +179,14 @@ export function filesOverErased({
   return contents.roles ? [...files, contents.roles.file] : files
 }
 
+/** True when what ends a `load` may leave a database incomplete, or only some of them replaced. */
+export const mayEndInPart = ({
+  source,
+  contents,
+  ...which
+}: Pick<Target, 'source'> & Pick<Load, 'contents' | 'database'>) =>
+  engines[source.engine].database.erases === true || chosen(contents, which).length > 1
+
 /** Replaces the databases of a dump in a server that runs, or creates them; others stay as they are. */
 export const load = (deps: ToolDeps, call: Load): Promise<void> =>
   withTools(deps, call, (open) => loadAll(deps, open))

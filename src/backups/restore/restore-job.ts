@@ -1,7 +1,7 @@
 import type { Db } from '../../db/index.ts'
 import { forgetToLoad, listToLoad } from '../../db/restored.ts'
 import { newId } from '../../db/new-id.ts'
-import type { StoredRestore } from '../../db/schema.ts'
+import type { StoredReplaced, StoredRestore } from '../../db/schema.ts'
 import type { Kind } from '../../jobs/task.ts'
 import { endJob, getJobOf, hasJob, insertJob } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
@@ -79,6 +79,15 @@ export const restoreKind =
       const { restore = null } = getBackup(db, backup.id) ?? {}
       if (restore) setBackup(db, backup.id, { restore: { ...restore, ...changes } })
     }
+    const note = (what: string, how: keyof StoredReplaced) => {
+      const { whole = [], part = [] } = getBackup(db, backup.id)?.restore?.replaced ?? {}
+      const replaced = {
+        whole: whole.filter((one) => one !== what),
+        part: part.filter((one) => one !== what),
+      }
+      replaced[how].push(what)
+      set({ replaced })
+    }
     let isRemoved = false
     let isLeft = backup.restore.status === 'running' // by a process that has ended
     const undoLeft = async (signal: AbortSignal) => {
@@ -98,7 +107,7 @@ export const restoreKind =
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew) refuseNotStarted(db, into.id)
         const withVolumes = !listToLoad(db).some(({ id }) => id === backup.id)
-        await restore(deps, { backup, into, database, withVolumes, log, work })
+        await restore(deps, { backup, into, database, withVolumes, log, work, note })
       },
       async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}
@@ -109,7 +118,10 @@ export const restoreKind =
         if (end.status !== 'done') await undoLeft(signal)
         const status = end.status === 'done' ? 'succeeded' : end.status
         const failure = end.status === 'failed' ? maskedBy(log, end.failure) : notResumed
-        const error = failure && `${failure.message} ${failure.hint}`
+        const reached = getBackup(db, backup.id)?.restore
+        const left = end.status === 'cancelled' && !into.isNew && reached ? leftBy(reached) : null
+        const said = [left, failure].flatMap((one) => one && `${one.message} ${one.hint}`)
+        const error = said.filter(Boolean).join(' ') || null
         db.transaction((tx) => {
           endJob(tx, jobId)
           const isOfServer = forgetToLoad(tx, backup.id)
@@ -149,6 +161,21 @@ function restartAppsOf(deps: BackupDeps, subject: Subject) {
   if (components.length <= 1 || hasJob(db, subjectId)) return
   if (subject.kind === 'service') insertServiceJob(deps, subject.service, 'restart')
   else insertJob(db, { id: newId(), kind: 'restart-app', subjectId, ownerId })
+}
+
+/** Null when all is as it was. */
+function leftBy({ replaced, before }: StoredRestore) {
+  const { whole = [], part = [] } = replaced ?? {}
+  if (whole.length + part.length === 0) return null
+  const inPart = part.join(' and ')
+  const done = whole.join(' and ')
+  const message =
+    part.length === 0
+      ? `It was cancelled after it had replaced ${done}. The rest is as it was.`
+      : `It was cancelled while it replaced ${inPart}, which may be incomplete.` +
+        (done && ` It had replaced ${done}.`)
+  const other = before ? 'the backup that was made before' : 'another backup'
+  return { message, hint: `Restore it again, or restore ${other}.` }
 }
 
 function refuseNotStarted(db: Db, id: string) {

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { giveBack } from '../../docker/lent.ts'
+import type { StoredReplaced } from '../../db/schema.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
 import { allEnded } from '../../platform/pause.ts'
@@ -17,6 +18,7 @@ import {
   filesOverErased,
   inspect,
   load,
+  mayEndInPart,
   refuseNewer,
   toolsOf,
   versionOf,
@@ -40,6 +42,8 @@ type Restoring = {
   withVolumes: boolean
   log: LogWriter
   work: HoldingWork
+  /** Called for each thing before it is in part that of the backup, and once all of it is. */
+  note: (what: string, how: keyof StoredReplaced) => void
 }
 
 /**
@@ -135,12 +139,16 @@ const nowhere = () =>
   })
 
 async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { restic: Restic }) {
-  const { backup, database, log, restic, target, contents } = loading
+  const { backup, database, log, note, restic, target, contents } = loading
   const { signal } = loading.work
   const { component } = contents
   log.write(`Loading ${database ?? 'the databases'} of ${component}.`)
   const read = fileReader(backup, restic)
-  await load(deps, { ...target, contents, database: database ?? undefined, read, signal })
+  const what = `the databases of ${component}`
+  const which = { contents, database: database ?? undefined }
+  if (mayEndInPart({ ...target, ...which })) note(what, 'part')
+  await load(deps, { ...target, ...which, read, signal })
+  note(what, 'whole')
   const { databases } = await inspect(deps, { ...target, signal })
   const tables = databases.flatMap((one) =>
     database === null || one.name === database ? one.tables : [],
@@ -190,11 +198,12 @@ async function restoreVolumes(
   deps: BackupDeps,
   replacing: Restoring & { restic: Restic; workload: Workload; volumes: Mounts },
 ) {
-  const { log, work, restic, workload, volumes: stored } = replacing
+  const { log, note, work, restic, workload, volumes: stored } = replacing
   const { signal } = work
   const held = holding(replacing, { workload, volumes: volumesIn(stored) })
   const toOf = await volumesTo(deps, replacing)
   await whileHeld(deps, held, async () => {
+    note('its volumes', 'part')
     for (const { snapshot, volumes, bytes: size } of stored) {
       log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
       const to = toOf(volumes)
@@ -202,6 +211,7 @@ async function restoreVolumes(
         throw signal.aborted || !(error instanceof Failure) ? error : halfWritten(error)
       })
     }
+    note('its volumes', 'whole')
   })
 }
 
