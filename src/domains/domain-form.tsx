@@ -23,11 +23,15 @@ export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) =
       host: { hint: <HostHint expected={expected} /> },
       target: domain?.target ? { initial: domain.target } : {},
       https: {
-        options: httpsOptions({ isExternal, isOwn: domain?.https === 'own' }),
+        options: httpsOptions({ domain, isExternal }),
+        ...(!domain && {
+          hint: 'Automatic: Davit gets and renews the certificate. The same for all paths of the domain.',
+        }),
         ...(isExternal && {
           hint: 'The same for all paths of the domain. Certificates can’t be uploaded with DAVIT_EDGE=external: add them to your Caddy.',
         }),
       },
+      hsts: { isLone: !domain },
       basicAuth: domain?.basicAuth.length
         ? {
             hint: 'One per line. A name alone keeps its password; name:password sets one. Leave empty to allow everyone.',
@@ -99,12 +103,17 @@ const textsOf = ({ path, target: _, certificate: _status, ...shown }: ShownDomai
   }
 }
 
-const httpsOptions = ({ isExternal, isOwn }: { isExternal: boolean; isOwn: boolean }) => [
-  {
-    value: 'auto',
-    label: `Automatic: ${isExternal ? 'your Caddy has' : 'Davit gets and renews'} the certificate`,
-  },
-  ...(isExternal && !isOwn ? [] : [{ value: 'own', label: 'Your own certificate' }]),
+/** An untouched form of a new domain chooses none: its name may have other paths, which share it. */
+const httpsOptions = ({ domain, isExternal }: Pick<Props, 'domain' | 'isExternal'>) => [
+  domain
+    ? {
+        value: 'auto',
+        label: `Automatic: ${isExternal ? 'your Caddy has' : 'Davit gets and renews'} the certificate`,
+      }
+    : { value: '', label: 'Automatic, or as the domain’s other paths' },
+  ...(isExternal && domain?.https !== 'own'
+    ? []
+    : [{ value: 'own', label: 'Your own certificate' }]),
   { value: 'off', label: 'Off: HTTP only' },
 ]
 

@@ -20,7 +20,6 @@ import { findService } from '../services/store.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
-import { uploadedText } from '../web/form-fields.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -28,7 +27,6 @@ import type { View } from '../web/respond.tsx'
 import { ownFirst, userOf } from '../web/user-of.ts'
 import { endsWithin } from '../platform/pause.ts'
 import type { CertificateKeeper } from './certificate-keeper.ts'
-import { maxCertificate, maxKey } from './certificate-own.ts'
 import { DomainForm } from './domain-form.tsx'
 import { DomainList, DomainsPage } from './domains-page.tsx'
 import { domainForm, domainUpdateForm } from './forms.ts'
@@ -40,6 +38,7 @@ import { addressesOf } from './page-view.ts'
 import { addDomain, changeDomain, hashAccounts } from './save.ts'
 import type { Prepared } from './save.ts'
 import { deleteDomain, findOwnDomain, pageOfDomains } from './store.ts'
+import { shownAgain, withoutKept, withUploads } from './submitted.ts'
 import { checkTarget } from './target.ts'
 
 export type DomainDeps = Serving & {
@@ -204,7 +203,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     { of, asked, current }: { of: DomainOwner; asked: AskedDomain; current: Domain | null },
   ): Promise<Prepared> {
     return {
-      asked: await withUploads(c, asked),
+      asked: withoutKept(c, { asked: await withUploads(c, asked), current }),
       target: await targetFor(of, asked, current),
       accounts:
         asked.basicAuth === undefined ? undefined : await hashAccounts(asked.basicAuth ?? []),
@@ -263,22 +262,3 @@ export const domainRoutes = (deps: DomainDeps) => {
 
 /** A change needs an owner that isn't being deleted. */
 type Options = { forChange?: boolean }
-
-/** A certificate and its key may be uploaded as files. */
-async function withUploads(c: Context, asked: AskedDomain): Promise<AskedDomain> {
-  const certificate = await uploadedText(c, 'certificate', { max: maxCertificate })
-  const key = await uploadedText(c, 'key', { max: maxKey })
-  return {
-    ...asked,
-    ...(certificate !== null && { certificate }),
-    ...(key !== null && { key }),
-  }
-}
-
-/** Without secrets, which no page shows even after input. */
-function shownAgain(draft: Draft): Draft {
-  const { key: _, basic_auth: accounts, ...values } = draft.values
-  if (accounts === undefined) return { ...draft, values }
-  const names = accounts.split('\n').map((line) => line.split(':')[0]!)
-  return { ...draft, values: { ...values, basic_auth: names.join('\n') } }
-}

@@ -67,7 +67,10 @@ export function addDomain(
   const path = prepared.asked.path ?? '/'
   const { id } = insertDomain(db, holder, { host, path }, { config })
   const domain = updateDomain(db, id, changesOf(prepared, { accounts: [] }))
-  return finished(deps, { domain, current: domain, asked: prepared.asked })
+  const { https, hsts } = prepared.asked
+  // empty means as the host's other paths, if it has any
+  const asked = { ...prepared.asked, https: https ?? undefined, hsts: hsts ?? undefined }
+  return finished(deps, { domain, current: domain, asked })
 }
 
 /** Call it in a transaction. Throws `conflict` or `invalid`; nothing may be stored then. */

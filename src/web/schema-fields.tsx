@@ -25,6 +25,8 @@ export type FieldLook = {
   secret?: boolean
   /** Makes it a checkbox. */
   isFlag?: boolean
+  /** Of a checkbox: sends nothing unless it is ticked. */
+  isLone?: boolean
   /** Shares a row with the next field, if that is narrow, too. */
   isNarrow?: boolean
   /** Makes it a select instead of a text field. */
@@ -173,6 +175,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
     initial,
     isLong,
     isFlag,
+    isLone,
     isMany,
     isNarrow,
     isKept,
@@ -184,7 +187,8 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
   const { hint, rows, secret, ...line } = text
   const value = textOf(stored ?? initial)
   const shown = { name, label: labelOf(look), hint, value }
-  if (isFlag) return <Checkbox {...shown} value={value === 'true' || value === '1'} />
+  if (isFlag)
+    return <Checkbox {...shown} value={value === 'true' || value === '1'} lone={isLone ?? false} />
   if (options && isMany)
     return <Checkboxes {...shown} values={value?.split('\n') ?? []} options={options} />
   if (options) return <SelectField {...shown} options={options} />

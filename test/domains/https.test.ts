@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { planOf, sealedAs } from '../../src/addresses/plan.ts'
 import { setHostOptions } from '../../src/addresses/store.ts'
 import { anEnvironment } from '../logs/collecting.ts'
+import { formsOf } from '../forms/page-forms.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { anIssuer } from './issuer.ts'
@@ -125,6 +126,55 @@ test('all paths of a host have the same HTTPS', async () => {
   await ada.delete(`/domains/${root.id}`)
   expect(host('a.test').https).toMatchObject({ kind: 'own', certificate })
   expect((await ada.put(`/domains/${api.id}`, { maintenance: true })).json.https).toBe('own')
+})
+
+describe('what no one chose in a form doesn’t reach the other paths of a host:', () => {
+  /** A host with a certificate of its own, and what a browser sends of a form with what is typed into it. */
+  async function aHostWithKey() {
+    const site = await aSite()
+    const { ada, add, host } = site
+    await add({ host: 'a.test', ...own, ...pairOf(await issue({ names: ['a.test'] })), hsts: true })
+    const before = host('a.test')
+    async function send(page: string, typed: Record<string, string>) {
+      const forms = await formsOf((await ada.page(page)).text, page)
+      const { action, fields } = forms.find((form) => form.fields.some(isHost))!
+      const sent = Object.fromEntries(fields.map(({ name, value }) => [name, value]))
+      return (await ada.form(action, { ...sent, ...typed })).status
+    }
+    return { ...site, before, send }
+  }
+
+  const isHost = ({ name }: { name: string }) => name === 'host'
+
+  test('that of a further path', async () => {
+    const { path, host, before, send } = await aHostWithKey()
+    expect(await send(`${path}/new`, { host: 'a.test', path: '/api' })).toBe(303)
+    const { https, hsts, sites } = host('a.test')
+    expect({ https, hsts, sites: sites.length }).toEqual({
+      ...{ https: before.https, hsts: true, sites: 2 },
+    })
+  })
+
+  test('that of a domain which gets the name', async () => {
+    const { add, host, before, send } = await aHostWithKey()
+    const { id } = (await add({ host: 'b.test', path: '/b' })).json
+    expect(await send(`/domains/${id}`, { host: 'a.test' })).toBe(303)
+    const { https, hsts, sites } = host('a.test')
+    expect({ https, hsts, sites: sites.length }).toEqual({
+      ...{ https: before.https, hsts: true, sites: 2 },
+    })
+  })
+
+  test('but what someone chose does', async () => {
+    const { ada, path, host, send } = await aHostWithKey()
+    expect(await send(`${path}/new`, { host: 'a.test', path: '/api', https: 'off' })).toBe(303)
+    expect(host('a.test')).toMatchObject({ https: { kind: 'off' }, hsts: false })
+    const [{ id }] = (await ada.get(path)).json.items
+    expect(await send(`/domains/${id}`, { host: 'a.test', https: 'auto', hsts: '1' })).toBe(303)
+    expect(host('a.test')).toMatchObject({ https: { kind: 'auto' }, hsts: true })
+    expect(await send(`/domains/${id}`, { host: 'a.test', hsts: '0' })).toBe(303)
+    expect(host('a.test').hsts).toBe(false)
+  })
 })
 
 const pairOf = ({ certificate, key }: { certificate: string; key: string }) => ({
