@@ -263,10 +263,12 @@ export const variableForm = z
     ...settings,
     dotenv: block('the text of a .env file', { max: 500_000 }).nullish(),
   })
-  .superRefine(({ key, value, dotenv }, context) => {
+  .superRefine(({ key, value, buildTime, dotenv }, context) => {
     const complain = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
     if (dotenv && key) complain('dotenv', 'can’t be combined with a key. Send one or the other.')
+    if (dotenv && buildTime)
+      complain('buildTime', 'can’t be combined with a .env file. Mark single variables for builds.')
     if (dotenv) return
     if (!key) complain('key', 'must be a name such as DATABASE_URL.')
     if (value === undefined) complain('value', 'must be a value, which may be empty.')

@@ -81,6 +81,7 @@ export const variableRoutes = (
           pairs,
           field: 'dotenv',
           isSecret,
+          areSecret: secret === true,
         })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
         for (const variable of items) {

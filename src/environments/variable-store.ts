@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
@@ -10,6 +10,7 @@ import { argumentName } from '../projects/forms.ts'
 import { steeringRefusal, steersBuilder } from '../projects/build-form.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
+import { masking } from '../logs/mask.ts'
 import { rememberSecrets, sealedVariable } from '../logs/secret-store.ts'
 import { whyPortUnknown } from './processes.ts'
 
@@ -69,8 +70,8 @@ export const insertVariable = (
   })
 
 /**
- * Sets all pairs or none. An existing variable gets the new value and keeps its flags. With `kept`, all
- * variables with other names are deleted.
+ * Sets all pairs or none. An existing variable gets the new value and keeps its flags, unless all are to be
+ * secret. With `kept`, all variables with other names are deleted.
  */
 export const setVariables = (
   db: Db,
@@ -80,6 +81,7 @@ export const setVariables = (
     pairs,
     field,
     isSecret,
+    areSecret = false,
     kept,
   }: {
     environmentId: string
@@ -88,6 +90,8 @@ export const setVariables = (
     field: 'text' | 'dotenv'
     /** Decides for new variables. */
     isSecret: (key: string) => boolean
+    /** Marks all of them, existing ones too. */
+    areSecret?: boolean
     kept?: Set<string>
   },
 ) =>
@@ -100,19 +104,28 @@ export const setVariables = (
     const known = new Map(stored.filter((row) => !left.includes(row)).map((row) => [row.key, row]))
     const count = new Set([...known.keys(), ...pairs.keys()]).size
     if (count > known.size) refuseMore('variables', count - 1)
+    const hidden: string[] = []
     const rows = [...pairs].map(([key, value]): typeof variables.$inferInsert & { id: string } => {
       const row = known.get(key) ?? { id: newId(), secret: isSecret(key), buildTime: false }
       const { id, buildTime } = row
-      if ('value' in row && row.secret && open(secrets, row) !== value)
-        ended.push(open(secrets, row))
-      const stored = row.secret ? secrets.seal(value, sealedVariable(id)) : value
-      return { id, environmentId, key, value: stored, secret: row.secret, buildTime }
+      const secret = areSecret || row.secret
+      if (secret && 'value' in row) {
+        const before = open(secrets, row)
+        if (before !== value) ended.push(before)
+        if (!row.secret) hidden.push(before, value)
+      }
+      const stored = secret ? secrets.seal(value, sealedVariable(id)) : value
+      return { id, environmentId, key, value: stored, secret, buildTime }
     })
     if (rows.length === 0) return
+    hideInErrors(db, environmentId, hidden)
     // One statement: 500 separate ones would block everything else.
     db.insert(variables)
       .values(rows)
-      .onConflictDoUpdate({ target: variables.id, set: { value: sql`excluded.value` } })
+      .onConflictDoUpdate({
+        target: variables.id,
+        set: { value: sql`excluded.value`, secret: sql`excluded.secret` },
+      })
       .run()
   })
 
@@ -206,7 +219,7 @@ function update(
   const plain = changes.value ?? before
   if ((current.secret && !secret) || ((current.secret || secret) && plain !== before))
     ended.push(before)
-  if (secret && !current.secret) for (const text of [before, plain]) hideInErrors(db, current, text)
+  if (secret && !current.secret) hideInErrors(db, current.environmentId, [before, plain])
   const isSame = changes.value === undefined && secret === current.secret
   const value = isSame ? undefined : secret ? secrets.seal(plain, sealedVariable(id)) : plain
   const values = { ...changes, secret, value }
@@ -214,26 +227,27 @@ function update(
 }
 
 /** Stored errors of deployments can quote an app's output. Logs are masked when they are read. */
-function hideInErrors(db: Db, { environmentId }: VariableRow, secret: string) {
-  const parts = new Set([secret, ...secret.split('\n', mostLines).map((line) => line.trim())])
-  for (const part of [...parts].filter(({ length }) => length >= shortest))
-    db.update(deployments)
-      .set({
-        errorMessage: sql`replace(${deployments.errorMessage}, ${part}, '***')`,
-        errorHint: sql`replace(${deployments.errorHint}, ${part}, '***')`,
-      })
-      .where(
-        and(
-          eq(deployments.environmentId, environmentId),
-          sql`instr(${deployments.errorMessage} || ${deployments.errorHint}, ${part}) > 0`,
-        ),
-      )
-      .run()
+function hideInErrors(db: Db, environmentId: string, values: string[]) {
+  const { id, errorMessage: message, errorHint: hint } = deployments
+  const failed =
+    values.length === 0
+      ? []
+      : db
+          .select({ id, message, hint })
+          .from(deployments)
+          .where(and(eq(deployments.environmentId, environmentId), isNotNull(message)))
+          .all()
+  if (failed.length === 0) return
+  const mask = masking(values)
+  for (const { id, message, hint } of failed) {
+    const hidden = {
+      errorMessage: mask(message ?? ''),
+      errorHint: hint === null ? null : mask(hint),
+    }
+    if (hidden.errorMessage !== message || hidden.errorHint !== hint)
+      db.update(deployments).set(hidden).where(eq(deployments.id, id)).run()
+  }
 }
-
-/** The lines of a secret that are searched for in errors, and their minimum length. */
-const mostLines = 100
-const shortest = 4
 
 function refuseForBuild({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
   if (!buildTime) return

@@ -249,7 +249,8 @@ test('of a .env file with a wrong line nothing is stored, and the line is named'
   }
   for (const dotenv of ['# nothing', 'A=\u0000', 'x'.repeat(500_001), 7, []])
     expect((await ada.post(path, { dotenv })).status).toBe(422)
-  expect((await ada.post(path, { dotenv: 'A=1', key: 'B', value: 'x' })).status).toBe(422)
+  for (const more of [{ key: 'B', value: 'x' }, { buildTime: true }])
+    expect((await ada.post(path, { dotenv: 'A=1', ...more })).status).toBe(422)
   expect(contentsOf(t)).toEqual(before)
 })
 

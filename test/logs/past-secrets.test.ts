@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { openVariables } from '../../src/environments/variable-store.ts'
+import { contentsOf } from '../support/refusals.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { getNewestBlock } from '../../src/logs/store.ts'
@@ -108,6 +110,28 @@ describe('a variable that is marked secret', () => {
     await site.ada.put(`${site.variables}/${site.variableId}`, { secret: true })
     const { json } = await site.ada.get(site.logs.replace(/\/logs$/, ''))
     expect(json.error.message).toBe('exited: ***')
+  })
+
+  test('with a whole .env file is hidden and sealed, whatever it was before', async () => {
+    const site = await aSite({ secret: false })
+    const { t, ada, variables } = site
+    site.write(`connecting with ${value}`)
+    const error = `UPDATE deployments SET error_code = 'exited', error_message = 'exited: ${value}', error_hint = 'not another-value-now'`
+    t.db.$client.run(error)
+    const dotenv = 'TOKEN=another-value-now\nNEW=x'
+    const { status, json } = await ada.post(variables, { dotenv, secret: true })
+    expect(status).toBe(201)
+    for (const { key, value, secret } of json.items)
+      expect({ key, value, secret }).toEqual({ key, value: null, secret: true })
+    const { error: shown } = (await ada.get(site.logs.replace(/\/logs$/, ''))).json
+    expect(shown).toMatchObject({ message: 'exited: ***', hint: 'not ***' })
+    expect(await hits(site, 'hunter2')).toEqual([0, 0])
+    expect(JSON.stringify(contentsOf(t))).not.toContain('another-value-now')
+    const values = openVariables(t.db, t.secrets, site.environment.id)
+    expect(values).toMatchObject([
+      { key: 'NEW', value: 'x' },
+      { key: 'TOKEN', value: 'another-value-now' },
+    ])
   })
 
   test('is hidden in why a deployment fails that began before', async () => {
