@@ -59,9 +59,12 @@ export function restore(root) {
 export function restoreSecrets() {
   for (const form of document.querySelectorAll('form[method=post]'))
     if (nameOf(form) === secrets.form)
-      for (const control of controlsOf(form))
-        if (!control.value && control.autocomplete !== 'current-password')
-          control.value = secrets.values.get(control.name) ?? ''
+      for (const control of controlsOf(form)) {
+        if (!secrets.values.has(control.name) || control.autocomplete === 'current-password')
+          continue
+        control.value = secrets.values.get(control.name)
+        if (control.closest('.field')?.querySelector(':scope > [data-again]')) clearError(control)
+      }
 }
 
 /** What is too old, or someone else's who was logged in here, is no one's to read. */

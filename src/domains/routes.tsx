@@ -93,7 +93,7 @@ export const domainRoutes = (deps: DomainDeps) => {
       .post(
         path,
         ownFirst(find),
-        input(domainForm, (c, draft) => newDomain(c, shownAgain(draft))),
+        input(domainForm, async (c, draft) => newDomain(c, await shownAgain(c, draft))),
         async (c) => {
           const of = find(c, { forChange: true })
           const { host } = c.var.input
@@ -117,7 +117,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     .put(
       '/domains/:id',
       ownFirst(own),
-      input(domainUpdateForm, (c, draft) => oneDomain(c, shownAgain(draft))),
+      input(domainUpdateForm, async (c, draft) => oneDomain(c, await shownAgain(c, draft))),
       async (c) => {
         const { of, domain: current } = own(c, { forChange: true })
         const prepared = await prepare(c, { of, asked: c.var.input, current })

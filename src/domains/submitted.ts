@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import type { Domain } from '../addresses/store.ts'
 import { clientOf } from '../web/client.ts'
+import { enterAgain } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
-import { uploadedText } from '../web/form-fields.ts'
+import { fieldsOf, uploadedText } from '../web/form-fields.ts'
 import { maxCertificate, maxKey } from './certificate-own.ts'
 import type { AskedDomain } from './forms.ts'
 
@@ -37,10 +38,29 @@ export function withoutKept(
   }
 }
 
-/** Without secrets, which no page shows even after input. */
-export function shownAgain(draft: Draft): Draft {
-  const { key: _, basic_auth: accounts, ...values } = draft.values
-  if (accounts === undefined) return { ...draft, values }
-  const names = accounts.split('\n').map((line) => line.split(':')[0]!)
-  return { ...draft, values: { ...values, basic_auth: names.join('\n') } }
+/** Without secrets and files, which no page has again even after input: it says which ones to enter again. */
+export async function shownAgain(c: Context, draft: Draft): Promise<Draft> {
+  const { key, basic_auth: accounts, ...values } = draft.values
+  const lines = accounts?.split('\n')
+  const fields = await fieldsOf(c)
+  const errors = {
+    ...(key && { key: enterAgain }),
+    ...(lines?.some((line) => /:./.test(line)) && { basic_auth: enterAgain }),
+    ...Object.fromEntries(uploads.filter(isUploaded).map((name) => [name, chooseAgain])),
+    ...draft.errors,
+  }
+  const names = lines?.map((line) => line.split(':')[0]).join('\n')
+  return {
+    ...draft,
+    errors,
+    values: { ...values, ...(names !== undefined && { basic_auth: names }) },
+  }
+
+  function isUploaded(name: string) {
+    const file = fields?.get(`${name}_file`)?.at(-1)
+    return file instanceof File && file.size > 0
+  }
 }
+
+const uploads = ['certificate', 'key']
+const chooseAgain = 'Choose the file again: a page can’t keep it.'

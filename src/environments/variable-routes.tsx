@@ -3,7 +3,7 @@ import { auditor } from '../audit/record.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
-import { emptyDraft } from '../web/draft.ts'
+import { emptyDraft, enterAgain } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
@@ -136,7 +136,9 @@ export const variableRoutes = (
     const { environment } = ownEnvironment(deps, c)
     return {
       title: 'New variable',
-      page: () => <VariableModal environment={environment} variable={null} draft={draft} />,
+      page: () => (
+        <VariableModal environment={environment} variable={null} draft={shownAgain(draft)} />
+      ),
     }
   }
 
@@ -145,7 +147,9 @@ export const variableRoutes = (
     const variable = findVariable(db, { id: c.req.param('id')!, environmentId: environment.id })
     return {
       title: variable.key,
-      page: () => <VariableModal environment={environment} variable={variable} draft={draft} />,
+      page: () => (
+        <VariableModal environment={environment} variable={variable} draft={shownAgain(draft)} />
+      ),
       json: () => variableJson(variable),
     }
   }
@@ -155,6 +159,12 @@ export const variableRoutes = (
 const about = ({ id, key }: Variable, { project, environment }: OwnEnvironment) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })
+
+/** The form has the value of a secret no more: it must not be taken for one that stays. */
+const shownAgain = (draft: Draft): Draft =>
+  draft.values.secret === '1' && draft.values.value
+    ? { ...draft, errors: { value: enterAgain, ...draft.errors } }
+    : draft
 
 type VariableModalProps = { environment: Environment; variable: Variable | null; draft: Draft }
 

@@ -14,3 +14,6 @@ export const emptyDraft: Draft = { values: {}, errors: {}, message: null }
 
 /** The draft of the surrounding form. */
 export const DraftContext = createContext(emptyDraft)
+
+/** The error of a secret that isn’t shown again: the script that fills it in takes it away. */
+export const enterAgain = 'Enter it again: what is secret isn’t shown.'

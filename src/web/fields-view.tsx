@@ -1,7 +1,7 @@
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import { DraftContext } from './draft.ts'
+import { DraftContext, enterAgain } from './draft.ts'
 import { CopyButton } from './copy.tsx'
 import { Icon } from './icons.tsx'
 
@@ -248,7 +248,11 @@ const FieldNotes = ({ id, name, label, hint }: Field & { id: string }) => {
   return (
     <>
       {complaint && (
-        <p id={`${id}-error`} class="field-error">
+        <p
+          id={`${id}-error`}
+          class="field-error"
+          data-again={complaint === enterAgain || undefined}
+        >
           {sentence(label, complaint)}
         </p>
       )}

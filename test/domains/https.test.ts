@@ -111,8 +111,29 @@ test('what is secret in a form isn’t shown again when that is refused', async 
     expect(answer.text).toMatch(/ada\s+bob/)
     for (const secret of ['sesame', 'street', key.split('\n')[1]!])
       expect(answer.text).not.toContain(secret)
+    expect(complained(answer.text)).toEqual(['path', 'key', 'basic_auth'])
   }
 })
+
+test('what a refused form lost is asked for again, lest the former one stays unnoticed', async () => {
+  const { ada, add } = await aSite()
+  const { id } = (await add({ host: 'a.test', basicAuth: [{ username: 'ada', password: 'old' }] }))
+    .json
+  const body = new FormData()
+  const form = { _method: 'PUT', host: 'a.test', redirect_to: 'bad', basic_auth: 'ada::new\nbob' }
+  for (const [name, value] of Object.entries(form)) body.set(name, value)
+  body.set('certificate_file', new File(['PEM'], 'a.pem'))
+  const headers = { Accept: 'text/html' }
+  const answer = await ada.send(`/domains/${id}`, { method: 'POST', body, headers })
+  expect(answer.status).toBe(422)
+  expect(complained(await answer.text())).toEqual(['redirect_to', 'certificate', 'basic_auth'])
+  const kept = { host: 'a.test', redirect_to: 'bad', basic_auth: 'ada' }
+  expect(complained((await ada.htmx('PUT', `/domains/${id}`, kept)).text)).toEqual(['redirect_to'])
+})
+
+/** The fields of a form that have an error. */
+const complained = (html: string) =>
+  [...html.matchAll(/id="field-(\w+)-error"/g)].map(([, name]) => name!)
 
 test('all paths of a host have the same HTTPS', async () => {
   const { ada, add, host } = await aSite()

@@ -153,6 +153,19 @@ test('a secret keeps its value when the field is left empty', async () => {
   expect(opened()).toEqual({ TOKEN: 'another' })
 })
 
+test('a secret of a refused form is asked for again, lest the former one stays unnoticed', async () => {
+  const { ada, path } = await anEnvironment()
+  const { id } = (await ada.post(path, { key: 'TOKEN', value: secretText, secret: true })).json
+  const wrong = { key: '1', value: 'another', secret: '1' }
+  for (const answer of [await ada.htmx('PUT', `${path}/${id}`, wrong), await ada.form(path, wrong)])
+    expect(answer.text).toContain('id="field-value-error"')
+  for (const kept of [
+    { ...wrong, value: '' },
+    { ...wrong, secret: '0' },
+  ])
+    expect((await ada.form(path, kept)).text).not.toContain('id="field-value-error"')
+})
+
 test('a secret becomes readable only together with a new value', async () => {
   const { t, ada, path, opened } = await anEnvironment()
   const { id } = (await ada.post(path, { key: 'TOKEN', value: secretText, secret: true })).json
