@@ -76,14 +76,27 @@ export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Pro
     await removeWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
     return [{ kind: 'webhook', name: project.repository ?? project.repositoryUrl }]
   } catch (error) {
-    journal.warn('a webhook could not be removed at its provider', {
-      project: project.id,
-      repository: project.repository,
-      reason: error instanceof Error ? error.message : String(error),
-    })
+    warn('a webhook could not be removed at its provider', { project, error })
     return []
   }
 }
+
+/** Before a project drops its git source. False when its webhook stays as it is, and reports pushes on. */
+export async function tryHandOver(deps: WebhookDeps, project: Project): Promise<boolean> {
+  try {
+    return await handOver(deps, project)
+  } catch (error) {
+    warn('a webhook could not be handed over to another project', { project, error })
+    return false
+  }
+}
+
+const warn = (message: string, { project, error }: { project: Project; error: unknown }) =>
+  journal.warn(message, {
+    project: project.id,
+    repository: project.repository,
+    reason: error instanceof Error ? error.message : String(error),
+  })
 
 /** To another project of the owner that got its deliveries; false without one. */
 async function handOver(deps: WebhookDeps, project: Project): Promise<boolean> {

@@ -61,12 +61,6 @@ export const nameOf = (address: string) =>
 export const nameOfImage = (reference: string) =>
   (parseImage(reference)?.reference.path.split('/').at(-1) ?? '').slice(0, 60)
 
-/** True when the repositories differ, of two projects, or of one before and after a change. */
-export const isElsewhere = (
-  a: Omit<RepositoryChoice, 'image'>,
-  b: Omit<RepositoryChoice, 'image'>,
-) => a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
-
 /**
  * Returns a key pair for a repository over ssh, unless it has one already. Projects of one owner have one in
  * common for a repository: it is added there once, and they share a mirror.

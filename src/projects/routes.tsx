@@ -61,6 +61,9 @@ import { setWebhookSecret } from './webhook.ts'
 const ofPreviews =
   'Their data is lost. Otherwise the volumes stay where they are, but for those of previews.'
 
+const savedWithoutHook =
+  'Project saved. Pushes still deploy by its webhook. Without a git source, remove that at the provider when you delete the project.'
+
 /** Projects, their settings and deletion. The deployments slice creates them and shows their deployments. */
 export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
   const { db, config } = deps
@@ -93,10 +96,11 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
     })
     .put('/projects/:id', ownProject(deps), projectInput, async (c) => {
       const asked = { project: findLiveProject(db, ownKey(c)), input: c.var.input }
-      const project = await changeProject(deps, asked)
+      const { project, leavesWebhook } = await changeProject(deps, asked)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
       const to = `/projects/${project.id}/settings`
-      return showSaved(c, { to, said: 'Project saved.', ...settings(c, emptyDraft, ProjectForm) })
+      const said = leavesWebhook ? savedWithoutHook : 'Project saved.'
+      return showSaved(c, { to, said, ...settings(c, emptyDraft, ProjectForm) })
     })
     .get('/projects/:id/settings', query(placeQuery), (c) => {
       const { contextDir, watchPaths } = c.req.valid('query')

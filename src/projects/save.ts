@@ -11,8 +11,8 @@ import type { projectForm, projectUpdateForm } from './forms.ts'
 import { freeLabel, renameLabels } from '../addresses/labels.ts'
 import { freeHostPort } from '../addresses/host-ports.ts'
 import { placesOf } from '../addresses/places.ts'
-import { tryRemoveWebhook } from './remove.ts'
-import { chooseRepository, deployKeyFor, isElsewhere } from './repository-choice.ts'
+import { tryHandOver, tryRemoveWebhook } from './remove.ts'
+import { chooseRepository, deployKeyFor } from './repository-choice.ts'
 import {
   countEnvironments,
   countProjects,
@@ -61,11 +61,15 @@ export function createProject(
   return { project, webhookSecret }
 }
 
-/** Changes only the given fields. With another repository, a webhook that Davit registered is removed. */
+/**
+ * Changes only the given fields. A webhook that Davit registered is removed with another repository, and stays with
+ * another source of the same one. Without a source it is as one added by hand, unless another project takes it:
+ * `leavesWebhook` says so.
+ */
 export async function changeProject(
   deps: SaveDeps,
   { project, input }: { project: Project; input: z.output<ReturnType<typeof projectUpdateForm>> },
-): Promise<Project> {
+): Promise<{ project: Project; leavesWebhook: boolean }> {
   const { id, ownerId } = project
   const { name, branch } = input
   const chosen = chooseRepository(deps, { ownerId, asked: input, current: project })
@@ -81,9 +85,13 @@ export async function changeProject(
       ...(chosen && deployKeyFor(deps, { ...project, ...chosen })),
     })
   })
-  if (!chosen || !isElsewhere(project, chosen)) return changed
-  await tryRemoveWebhook(deps, project)
-  return updateProject(deps.db, id, { webhookId: null })
+  const isElsewhere = chosen && chosen.repositoryUrl !== project.repositoryUrl
+  const isUnsourced = chosen?.sourceId === null && !isElsewhere
+  if (project.webhookId === null || !(isElsewhere || isUnsourced))
+    return { project: changed, leavesWebhook: false }
+  if (isElsewhere) await tryRemoveWebhook(deps, project)
+  const leavesWebhook = isUnsourced && !(await tryHandOver(deps, project))
+  return { project: updateProject(deps.db, id, { webhookId: null }), leavesWebhook }
 }
 
 function refuseForImage(db: Db, { id, composeFile, composeService }: Project) {

@@ -220,6 +220,49 @@ test('a project that goes to another repository takes its webhook along', async 
   expect(repository.hooks).toEqual([])
 })
 
+describe('with the same repository a webhook stays,', () => {
+  /** A project with a webhook, and what the provider has of that. */
+  async function hooked(provider: ProviderName) {
+    const ada = testApp(env).logIn('ada@example.com')
+    const project = await aProject(ada, provider)
+    await ada.post(project.hook)
+    return { ada, ...project, before: [...project.repository.hooks] }
+  }
+
+  test('when its source is another one, whose token removes it with the project', async () => {
+    const { ada, path, hook, repository, before } = await hooked('github')
+    const first = (await ada.get('/settings/git')).json.items[0].id
+    const sourceId = await addSource(ada, github, 'another')
+    const moved = await ada.put(path, { sourceId, repository: 'team/app' })
+    expect(moved.json).toMatchObject({ sourceId })
+    expect(repository.hooks).toEqual(before)
+    expect((await ada.get(hook)).json).toMatchObject({ registered: true, own: true })
+    expect((await ada.delete(`/settings/git/${first}`)).status).toBe(200)
+    const { json } = await ada.delete(path)
+    expect(json.removed[0]).toEqual({ kind: 'webhook', name: 'team/app' })
+    expect(repository.hooks).toEqual([])
+  })
+
+  test('when it has no source any more, which is said: no one removes it later', async () => {
+    const { ada, path, repository, before } = await hooked('gitea')
+    const saved = await ada.htmx('PUT', path, { source_id: '', repository: '' })
+    expect(decodeURIComponent(saved.headers.get('X-Davit-Said')!)).toContain('webhook')
+    expect(repository.hooks).toEqual(before)
+    expect((await ada.post(`${path}/webhook-secret`)).status).toBe(200)
+    expect((await ada.delete(path)).json.removed[0].kind).toBe('project')
+    expect(repository.hooks).toEqual(before)
+  })
+
+  test('or is that of another project of the owner, if this one has no source any more', async () => {
+    const { ada, path, repository } = await hooked('gitea')
+    const second = await aProject(ada, 'gitea', 'second')
+    const saved = await ada.htmx('PUT', path, { source_id: '', repository: '' })
+    expect(decodeURIComponent(saved.headers.get('X-Davit-Said')!)).not.toContain('webhook')
+    expect(repository.hooks.map(({ secret }) => secret)).toEqual([second.secret])
+    expect((await ada.get(second.hook)).json).toMatchObject({ registered: true, own: true })
+  })
+})
+
 test('the panel registers and removes for a person', async () => {
   const ada = testApp(env).logIn('ada@example.com')
   const { path, hook } = await aProject(ada, 'github')
