@@ -43,11 +43,18 @@ export function setAllDeleting(
       .run()
 }
 
-/** True if a provider has, or had, the project's webhook secret. */
+/** True if a provider has, or had, the project's own webhook secret. */
 export const hasWebhook = (db: Tx, { id, webhookId }: { id: string; webhookId: string | null }) =>
   webhookId !== null ||
-  getRow(db, deliveries, and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true))) !==
-    undefined
+  getRow(
+    db,
+    deliveries,
+    and(
+      eq(deliveries.projectId, id),
+      eq(deliveries.signatureOk, true),
+      isNull(deliveries.signedBy),
+    ),
+  ) !== undefined
 
 /** All queued and running jobs with their subjects; oldest first. */
 export const listJobs = (db: Tx) =>

@@ -48,6 +48,21 @@ describe('the webhook secret of a project that is given away', () => {
     expect((await eve.page(`/projects/${json.id}`)).text).not.toContain(warning)
   })
 
+  test('is no trouble of a project that the webhook of another one reaches', async () => {
+    const t = testApp()
+    const { root, bob, eve } = people(t)
+    const repositoryUrl = 'https://git.example.com/team/app.git'
+    const first = (await bob.post('/projects', { name: 'a', repositoryUrl })).json
+    const second = (await bob.post('/projects', { name: 'b', repositoryUrl })).json
+    await bob.put(`/projects/${first.id}/settings`, { webhookSecret: asBob })
+    await signedPush(t, asBob)
+    const [reached] = (await bob.get(`/projects/${second.id}/deliveries`)).json.items
+    expect(reached).toMatchObject({ signatureOk: true, signedBy: first.id })
+    await root.delete(pathOf(bob), { heirId: eve.user.id })
+    expect((await eve.get(`/projects/${first.id}`)).json.webhookOutdated).toBe(true)
+    expect((await eve.get(`/projects/${second.id}`)).json.webhookOutdated).toBe(false)
+  })
+
   test('is no trouble where nothing was ever delivered', async () => {
     const t = testApp()
     const { root, bob } = people(t)
