@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
-import { openInstallation } from '../../src/db/installation.ts'
 import { version } from '../../src/platform/root.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/settings.ts'
@@ -11,10 +10,12 @@ import { judgeMove } from '../../src/server/move/judge.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import { readMove, writeMove } from '../../src/server/move/journal.ts'
 import type { Received, Sent } from '../../src/server/move/journal.ts'
-import type { Found } from '../../src/server/move/messages.ts'
+import type { Found, Needs } from '../../src/server/move/messages.ts'
 import { planMove } from '../../src/server/move/plan.ts'
 import type { Remote } from '../../src/server/move/remote.ts'
 import { leftToFinish } from '../../src/server/move/undo.ts'
+import { anEnvironment } from '../logs/collecting.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { runDavit } from '../support/run-davit.ts'
 import { aFolder } from '../support/folder.ts'
 import { storeServers } from '../support/servers.ts'
@@ -82,25 +83,48 @@ test('a new server that can’t take the old one is refused, with the reason', (
   expect([isBlocked(both), isBlocked({ ...both, sent: 2 ** 30 })]).toEqual([true, false])
 })
 
-test('a server isn’t moved while it has others, which two Davits would manage then', async () => {
+/** A server that is to move, and what a plan for that says and asks of the new one. */
+function anOldServer() {
   const layout = aLayout()
   const dataDir = aFolder()
   mkdirSync(dirname(layout.settings), { recursive: true })
-  writeFileSync(layout.settings, `DAVIT_DATA_DIR=${dataDir}`)
+  const set = (more = '') => writeFileSync(layout.settings, `DAVIT_DATA_DIR=${dataDir}\n${more}`)
+  set()
+  const secrets = new Secrets('x'.repeat(32))
   const db = openDatabase(join(dataDir, 'davit.db'))
+  const app = simulatedApp({}, { db, secrets, jobsWait: true })
   onTestFinished(() => db.$client.close())
-  openInstallation(db, new Secrets('x'.repeat(32)))
   const found: Found = { findings: [], missing: [], copyFrom: null, addresses: [] }
-  const remote = { ask: async () => found } as unknown as Remote
+  const asked: Needs[] = []
+  const ask = async ({ needs }: { needs: Needs }) => (asked.push(needs), found)
+  const remote = { ask } as unknown as Remote
   const destination = { host: 'root@new', port: null, identity: null }
   const choice = { volumes: 'all', without: [] }
+  const plan = () => planMove({ layout, destination, choice, remote })
+  const portsAsked = async () => (await plan(), asked.at(-1)!.ports)
+  return { db, app, set, plan, portsAsked }
+}
+
+test('a server isn’t moved while it has others, which two Davits would manage then', async () => {
+  const { db, plan } = anOldServer()
   const blocking = async () =>
-    (await planMove({ layout, destination, choice, remote })).found.findings
-      .filter(({ blocks }) => blocks)
-      .map(({ what }) => what)
+    (await plan()).found.findings.filter(({ blocks }) => blocks).map(({ what }) => what)
   expect(await blocking()).toEqual([])
   storeServers(db, [{}, {}])
   expect(await blocking()).toEqual(['servers'])
+})
+
+test('the new server needs the ports of Caddy, also where only the domain of an app does', async () => {
+  const { app, set, portsAsked } = anOldServer()
+  expect(await portsAsked()).toEqual([])
+  const { t, ada } = withAda(app)
+  const { id } = await anEnvironment(t, ada)
+  expect((await ada.post(`/envs/${id}/domains`, { host: 'a.test' })).status).toBe(201)
+  expect(await portsAsked()).toEqual([80, 443])
+  set('DAVIT_EDGE_PORTS=8080,8443')
+  expect(await portsAsked()).toEqual([8080, 8443])
+  set('DAVIT_EDGE=external\nDAVIT_EDGE_ADMIN=http://127.0.0.1:2019')
+  expect(await portsAsked()).toEqual([])
 })
 
 test('settings of one machine don’t move to another', () => {

@@ -2,7 +2,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { installationIn } from '../../db/copy.ts'
+import type { Db } from '../../db/index.ts'
 import { refuseMissing } from '../../db/failures.ts'
+import { planIn } from '../../doctor/current.ts'
 import { connectDocker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { version } from '../../platform/root.ts'
@@ -49,7 +51,7 @@ export async function planMove(planning: Planning) {
   refuseMissing(config.dataDir)
   const instanceId = asDavit(() => installationIn(join(config.dataDir, 'davit.db')))?.id ?? ''
   const info = await connectDocker(localEngine).info()
-  const ports = ownPorts(config).slice(1) // the new server has its own setting for Davit's port
+  const ports = await withDatabase(layout, (db) => portsOf(config, db))
   const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
   /** Lists everything to copy: it may have changed since. */
   const look = () => listHere({ ...planning, instanceId })
@@ -71,6 +73,13 @@ export async function planMove(planning: Planning) {
     ...{ layout, config, settings, destination, instanceId },
     ...{ found: { ...found, findings }, ...listed, look },
   }
+}
+
+/** Of Davit's Caddy, which a domain of an app needs too. The new server has its own setting for Davit's port. */
+function portsOf(config: Config, db: Db) {
+  const { hosts, listeners } = planIn(db, config)
+  const isNeeded = config.edge === 'auto' && hosts.length + listeners.length > 0
+  return isNeeded ? Object.values(config.edgePorts) : ownPorts(config).slice(1)
 }
 
 async function listHere({ layout, choice, instanceId }: Planning & { instanceId: string }) {
