@@ -177,13 +177,13 @@ const name200 = line('a name such as DATABASE_URL', { max: 200 })
 /** The names that Davit allows in containers, which include discovery.type. */
 export const variableName = name200.regex(
   /^[A-Za-z_][A-Za-z0-9_.-]*$/,
-  'must have names of letters, digits, _, . and - that start with a letter or _.',
+  'may only have letters, digits, _, . and -, and can’t start with a digit, . or -.',
 )
 
 /** The names that a Dockerfile can declare. */
 export const argumentName = name200.regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
-  'must have names of letters, digits and underscores that don’t start with a digit.',
+  'may only have letters, digits and underscores, and can’t start with a digit.',
 )
 
 /** The patterns while they are typed; errors are shown beside them. */

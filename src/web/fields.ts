@@ -7,12 +7,20 @@ import { splitWords } from '../platform/shell-words.ts'
  * list one entry per line; a JSON body has real types. Null clears.
  */
 
+/** Of a value that is missing or empty, which a form sends as null. */
+const required = 'is required.'
+
+const unlessMissing = (problem: string) => ({
+  error: ({ input }: { input?: unknown }) =>
+    input === null || input === undefined ? required : problem,
+})
+
 /** Text without surrounding whitespace and control characters. */
 export const line = (what: string, { min = 1, max }: { min?: number; max: number }) =>
   z
-    .string(`must be ${what}.`)
+    .string(unlessMissing(`must be ${what}.`))
     .trim()
-    .min(min, `must be ${what}.`)
+    .min(min, min > 1 ? `must be ${what}.` : required)
     .max(max, `must be at most ${max} characters.`)
     .refine((text) => !hasControl(text), 'can’t have control characters.')
 
@@ -71,7 +79,9 @@ export const flag = () =>
 export function lines<Entry extends string>(entry: z.ZodType<Entry>, { max }: { max: number }) {
   return z.preprocess(
     (value) => (typeof value === 'string' ? splitLines(value) : value),
-    z.array(entry, 'must be a list of strings.').max(max, `can have at most ${max} entries.`),
+    z
+      .array(entry, unlessMissing('must be a list of strings.'))
+      .max(max, `can have at most ${max} entries.`),
   )
 }
 
@@ -98,7 +108,7 @@ export const command = () =>
   z
     .union(
       [block('a command', { max: maxCommand }), z.array(block('a word', { max: maxCommand }))],
-      'must be a line or a list of words.',
+      unlessMissing('must be a line or a list of words.'),
     )
     .superRefine((given, context) => {
       const refuse = (message: string) => context.addIssue({ code: 'custom', message })

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { command, line, lines } from '../../src/web/fields.ts'
 import {
   Checkbox,
   FormError,
@@ -79,4 +81,23 @@ test('a choice keeps what was chosen', () => {
 test('what is wrong with the whole form is said on top', () => {
   expect(drawn(<FormError />, { message: 'Taken.' })).toContain('role="alert"')
   expect(drawn(<FormError />)).not.toContain('alert')
+})
+
+test('a value that is missing is required, and a wrong one is told what it must be', () => {
+  const fields = {
+    name: line('a name', { max: 60 }),
+    to: lines(line('an address', { max: 60 }), { max: 3 }),
+    command: command(),
+  }
+  const problems = (given: unknown) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [
+        name,
+        z.safeParse(field, given).error!.issues[0]!.message,
+      ]),
+    )
+  for (const none of [null, undefined])
+    expect(Object.values(problems(none))).toEqual(Array(3).fill('is required.'))
+  expect(z.safeParse(fields.name, ' ').error!.issues[0]!.message).toBe('is required.')
+  expect(Object.values(problems(5))).not.toContain('is required.')
 })
