@@ -11,6 +11,7 @@ import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-li
 import { runPath } from '../runs/runs-page.tsx'
 import { CommitRef, Fact, PulledRef, Trouble, UploadRef } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
+import { statusInWords } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { Processes } from './processes.tsx'
@@ -119,7 +120,7 @@ const Facts = (view: EnvironmentView) => {
         <Fact name="Newest deployment">
           <a href={deploymentPath(latest)}>{commitTitle(latest)}</a>{' '}
           <span class="muted">
-            {latest.status}, <Ago at={latest.createdAt} />
+            {statusInWords(latest.status)}, <Ago at={latest.createdAt} />
           </span>
         </Fact>
       )}

@@ -2,6 +2,7 @@ import type { Server } from '../runtime/placement.ts'
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
+import { statusInWords } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted, duration } from '../web/units.ts'
 import type { Preview } from './json.ts'
@@ -50,7 +51,9 @@ export const MoveDialog = ({ subject, preview, servers, draft, path }: Props) =>
       <Modal title={title} from={from}>
         <div class="form">
           {about}
-          {refused.length === 0 && <p>There is no other server.</p>}
+          {refused.length === 0 && (
+            <p>There is no other server. An admin can add one under Settings, Servers.</p>
+          )}
           <ModalDone />
         </div>
       </Modal>
@@ -101,7 +104,7 @@ const LastMove = ({
   const route = `from ${nameOf(last.from)} to ${nameOf(last.to)}`
   return (
     <p class="muted">
-      {last.status === 'succeeded' ? 'Moved' : `Its move (${last.status})`} {route}{' '}
+      {last.status === 'succeeded' ? 'Moved' : `Its move (${statusInWords(last.status)})`} {route}{' '}
       <Ago at={new Date(last.createdAt)} />
       {last.outageMs !== null && `: no response for ${duration(last.outageMs)}`}
       {last.error && `: ${last.error}`}
