@@ -45,7 +45,7 @@ test('a dialog keeps what was typed, shows what is wrong, and gives the focus ba
   await page.goto('/projects/new')
   await page.fill('[name=name]', 'site')
   await page.fill('[name=repository_url]', 'https://git.example.com/site.git')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create project', exact: true }).click()
   await page.waitForURL(/projects\/[0-9a-f-]{36}$/)
   await page.goto(`${page.url()}/envs`)
 

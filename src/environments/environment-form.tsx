@@ -26,7 +26,7 @@ export const EnvironmentModal = ({ project, others, servers, draft }: Props) => 
       from={{ href: `/projects/${project.id}/envs`, name: 'Environments' }}
       action={`/projects/${project.id}/envs`}
       draft={draft}
-      submit="Create"
+      submit="Create environment"
       wide
     >
       <EnvironmentFields {...of} names={first} autofocus />

@@ -176,7 +176,7 @@ const VariableModal = ({ environment, variable, draft }: VariableModalProps) => 
     {...(variable
       ? { action: `${pathOf(environment)}/${variable.id}`, method: 'PUT' }
       : { action: pathOf(environment) })}
-    submit={variable ? 'Save' : 'Add'}
+    submit={variable ? 'Save changes' : 'Add variable'}
     draft={draft}
   >
     <TextField

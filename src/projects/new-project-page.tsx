@@ -35,7 +35,7 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
         <ButtonLink variant="ghost" href="/projects">
           Cancel
         </ButtonLink>
-        <Button variant="outline">Create</Button>
+        <Button variant="outline">Create project</Button>
         <Button name="deploy" value="1">
           Create and deploy
         </Button>

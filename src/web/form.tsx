@@ -174,7 +174,7 @@ export const ButtonLink = ({
 )
 
 /** The end of a form that stays on its page. */
-export const SaveRow = ({ label = 'Save' }: { label?: string }) => (
+export const SaveRow = ({ label = 'Save changes' }: { label?: string }) => (
   <div class="form-actions start">
     <Button>{label}</Button>
   </div>

@@ -124,7 +124,7 @@ export const SettingsSection = ({
 export const SettingsForm = ({
   action,
   draft,
-  label = 'Save',
+  label = 'Save changes',
   children,
   ...about
 }: About & {

@@ -53,7 +53,7 @@ test('a domain is added by keyboard, its DNS fixed, its certificate seen, and it
   await page.goto('/projects/new')
   await page.fill('[name=name]', 'shop')
   await page.fill('[name=repository_url]', 'https://git.example.com/team/shop.git')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create project', exact: true }).click()
   await page.waitForURL(/projects\/[0-9a-f-]{36}/)
   await page.goto(`${new URL(page.url()).pathname}/envs`)
   await page.getByRole('link', { name: 'production', exact: true }).click()

@@ -56,7 +56,7 @@ test('without script, what was typed is there after a refusal', async () => {
   await page.goto(`${url}/projects/new`)
   await page.fill('[name=name]', 'site')
   await page.fill('[name=repository_url]', 'ext::sh -c id')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create project', exact: true }).click()
   await page.locator('.field-error').waitFor()
   expect(await page.inputValue('[name=name]')).toBe('site')
   expect(await page.inputValue('[name=repository_url]')).toBe('ext::sh -c id')

@@ -29,7 +29,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   await page.goto('/projects/new')
   await page.fill('[name=name]', 'shop')
   await page.fill('[name=repository_url]', 'https://git.example.com/team/shop.git')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create project', exact: true }).click()
   await page.waitForURL(/projects\/[0-9a-f-]{36}/)
   await page.goto(`${new URL(page.url()).pathname}/envs`)
   await page.getByRole('link', { name: 'production', exact: true }).click()

@@ -15,7 +15,7 @@ async function anEnvironmentPage() {
   await page.goto('/projects/new')
   await page.fill('[name=name]', 'site')
   await page.fill('[name=repository_url]', 'https://git.example.com/site.git')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create project', exact: true }).click()
   await page.waitForURL(/projects\/[0-9a-f-]{36}$/)
   await page.goto(`${page.url()}/envs`)
   await page.getByRole('link', { name: 'production', exact: true }).click()
