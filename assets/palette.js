@@ -5,7 +5,7 @@ dialog.className = 'dialog palette'
 dialog.setAttribute('aria-label', 'Search')
 dialog.innerHTML = `<div>
   <header>
-    <input class="input" type="text" role="combobox" aria-label="Search" aria-controls="found-box" aria-expanded="false" aria-autocomplete="list" maxlength="100" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Projects, services, settings, actions" autofocus>
+    <input class="input" type="text" role="combobox" aria-label="Search" aria-controls="found-box" aria-expanded="false" aria-autocomplete="list" maxlength="100" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Apps, settings, actions" autofocus>
     <button type="button" class="btn" data-variant="outline" data-close>Close</button>
   </header>
   <div id="found-box"></div>

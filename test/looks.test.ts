@@ -151,8 +151,8 @@ test('the left edge of a chart cuts no label of its times', async () => {
 test('a placeholder is whole', async () => {
   const { t, page, url } = await opened()
   const beginner = aSession(t, t.logIn('beginner@example.com').user.id)
-  const shown = async (selector: string) => {
-    await page.goto('/dashboard')
+  const shown = async (selector: string, path = '/dashboard') => {
+    await page.goto(path)
     const field = page.locator(selector)
     await field.fill((await field.getAttribute('placeholder'))!)
     return field.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
@@ -160,6 +160,8 @@ test('a placeholder is whole', async () => {
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 800 })
     expect(await shown('#listing-q'), `${width}`).toBe(0)
+    for (const path of ['/search', '/docs'])
+      expect(await shown('main [name=q]', path), `${path} ${width}`).toBe(0)
   }
   await page.context().addCookies([{ name: 'svc_session', value: beginner, url }])
   for (const width of [1280, 390]) {

@@ -27,7 +27,7 @@ export const LinkedLogins = ({
   >
     <div class="form">
       {linked.length > 0 && (
-        <ul class="list">
+        <ul class="rows">
           {linked.map((identity) => (
             <LinkedLogin identity={identity} />
           ))}
@@ -50,8 +50,8 @@ export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProp
 )
 
 const LinkedLogin = ({ identity }: { identity: Identity }) => (
-  <li class="list-row">
-    <div>
+  <li>
+    <div class="row-main">
       <strong>
         <bdi>{identity.login}</bdi>
       </strong>

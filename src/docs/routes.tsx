@@ -129,7 +129,7 @@ const Docs = ({
           value={q}
           maxlength={200}
           aria-label="Search the documentation"
-          placeholder="Search the documentation"
+          placeholder="Search"
         />
         <Button variant="outline">Search</Button>
         <a class="docs-jump" href="#contents">

@@ -6,7 +6,7 @@ import type { getExtent } from './store.ts'
 import type { Chosen } from './filter-choice.tsx'
 import { ProcessChoice } from './filter-choice.tsx'
 import { LogViewer } from './viewer.tsx'
-import { counted } from '../web/units.ts'
+import { bytes as inUnits, counted } from '../web/units.ts'
 
 type Extent = ReturnType<typeof getExtent>
 type Bounds = Pick<Config, 'logDays' | 'logSize'>
@@ -85,7 +85,7 @@ const Reach = ({
       </>
     )}
     Lines stay for {logDays} days, up to {megabytes(logSize)} compressed
-    {bytes > 0 && `, of which ${megabytes(bytes)} are used`}.
+    {bytes > 0 && `, of which ${inUnits(bytes)} are used`}.
     {drains && (
       <>
         {' '}

@@ -33,5 +33,6 @@ function widthOf(character: string) {
   const code = character.codePointAt(0)!
   if (code >= 0x1100 && !(code >= 0x1e00 && code <= 0x20cf)) return 2
   if (code > 0x590) return 1.1
+  if (/\d/.test(character)) return 1.1
   return /[A-Z@%&mwMW—]/.test(character) ? 1.35 : 1
 }

@@ -46,7 +46,7 @@ const SearchPage = ({ q, items }: { q: string; items: Item[] }) => (
         value={q}
         maxlength={100}
         aria-label="Search"
-        placeholder="Projects, services, settings, actions"
+        placeholder="Apps, settings, actions"
       />
       <Button variant="outline">Search</Button>
     </form>

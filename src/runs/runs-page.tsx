@@ -39,9 +39,11 @@ type RunsPageProps = {
 export const RunsPage = ({ head, items, nextCursor, draft, refusal }: RunsPageProps) => (
   <EnvironmentFrame head={head} tab="runs">
     {refusal ? (
-      <p class="muted" role="status">
-        {refusal}
-      </p>
+      <div class="section-head">
+        <p class="muted" role="status">
+          {refusal}
+        </p>
+      </div>
     ) : (
       <RunForm environment={head.environment} draft={draft} />
     )}

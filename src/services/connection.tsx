@@ -60,11 +60,15 @@ export const ConnectionDetails = ({
           </ButtonLink>
         )}
       </div>
-      <dl class="facts connection">
-        {details.map((detail) => (
-          <DetailFact {...detail} />
-        ))}
-      </dl>
+      {details.length === 0 ? (
+        <p class="muted">This service has no connection details and no secrets.</p>
+      ) : (
+        <dl class="facts connection">
+          {details.map((detail) => (
+            <DetailFact {...detail} />
+          ))}
+        </dl>
+      )}
     </section>
   )
 }

@@ -203,6 +203,7 @@ export const Checkboxes = ({
         {options.map((option) => (
           <label>
             <input
+              class="input"
               type="checkbox"
               name={name}
               value={option.value}

@@ -38,6 +38,7 @@ export const Things = ({
                 {isChoice ? (
                   <label class="prune-thing">
                     <input
+                      class="input"
                       type="checkbox"
                       name="items"
                       value={itemOf(thing)}

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { testApp } from './support/app.ts'
+import { openAs, openPage } from './support/browser.ts'
+import { listening } from './support/listening.ts'
+import { seeded } from './support/seeded.ts'
+
+/** The installation in a browser that is logged in. */
+async function opened() {
+  const t = testApp({ DAVIT_REGISTRATION: 'invite' })
+  const { ids, root } = await seeded(t)
+  return { t, ids, ...(await openAs(t, root.user)) }
+}
+
+test('the tabs of an admin’s settings have one row on a desktop', async () => {
+  const { page } = await opened()
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto('/settings/audit')
+  const tops = await page
+    .locator('.tabs-line a')
+    .evaluateAll((tabs): number[] => tabs.map((tab) => tab.getBoundingClientRect().y))
+  expect(tops.length).toBeGreaterThan(15)
+  expect(new Set(tops).size).toBe(1)
+})
+
+test('the checkboxes of a list look as one alone does', async () => {
+  const { page } = await opened()
+  await page.goto('/settings/prune')
+  const looks = await page.locator('[type=checkbox]:not(:checked)').evaluateAll((boxes): string[] =>
+    boxes.map((box) => {
+      const { appearance, backgroundColor, borderColor, width } =
+        box.ownerDocument.defaultView!.getComputedStyle(box)
+      return [appearance, backgroundColor, borderColor, width].join()
+    }),
+  )
+  expect(looks.length).toBeGreaterThan(1)
+  expect(new Set(looks).size).toBe(1)
+})
+
+test('a state that begins a row of facts begins where its title does', async () => {
+  const { page, ids } = await opened()
+  await page.goto(`/envs/${ids.environment}/runs`)
+  const left = async (selector: string) => (await page.locator(selector).first().boundingBox())!.x
+  expect(await left('.rows .row-facts .status .icon')).toBe(await left('.rows .row-title'))
+})
+
+test('names on a map end within their boxes', async () => {
+  const { page } = await opened()
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto('/map') // with a host of 50 characters
+  const over = await page.evaluate<string[]>(`[...document.querySelectorAll('.map-node')]
+    .filter((node) => {
+      const box = node.querySelector('rect').getBoundingClientRect()
+      return [...node.querySelectorAll('text')].some((text) => text.getBoundingClientRect().right > box.right)
+    })
+    .map((node) => node.textContent)`)
+  expect(over).toEqual([])
+})
+
+test('that nothing has been written yet is said until something is', async () => {
+  const { t, page, ids } = await opened()
+  await page.goto(`/services/${ids.service}/output`)
+  const note = page.locator('.log > .empty-state')
+  expect(await note.isVisible()).toBe(true)
+  const line = { time: Date.now(), stream: 'stdout' as const, text: 'Ready' }
+  t.logs.write({ sourceId: ids.service, logId: '' }, [line])
+  await page.locator('.log .line', { hasText: 'Ready' }).waitFor()
+  expect(await note.isVisible()).toBe(false)
+})
+
+test('on a phone the steps of the first page fill their frame', async () => {
+  const t = testApp()
+  t.logIn('ada@example.com') // else it is where the first account is created
+  const { page } = await openPage(listening(t).url.origin)
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto('/')
+    const frame = (await page.locator('.hero-steps').boundingBox())!
+    const last = (await page.locator('.hero-steps li').last().boundingBox())!
+    expect(last.x + last.width, `${width}`).toBeCloseTo(frame.x + frame.width - 1, 0)
+  }
+})
