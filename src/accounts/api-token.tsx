@@ -47,9 +47,13 @@ export const apiToken = resource({
     tags: scopes,
     facts: [
       ...(projectId ? [<a href={`/projects/${projectId}`}>one project</a>] : []),
-      <>
-        last used <Ago at={lastUsedAt} />
-      </>,
+      lastUsedAt ? (
+        <>
+          last used <Ago at={lastUsedAt} />
+        </>
+      ) : (
+        'never used'
+      ),
       <Expiry expiresAt={expiresAt} />,
     ],
   }),

@@ -39,7 +39,7 @@ export const inviteForm = z.object({
   email: field(emailAddress().nullish(), {
     label: 'E-mail',
     placeholder: 'ada@example.com',
-    hint: 'Davit sends the link there, if an e-mail channel may. Leave empty to send it yourself.',
+    hint: 'Davit mails the link there if an e-mail channel is set to send invitations. Leave empty to send it yourself.',
   }),
 })
 

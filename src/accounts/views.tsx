@@ -92,7 +92,7 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
 
 export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
   <>
-    <h1>Registration is closed</h1>
+    <h1>You can’t register</h1>
     <p role="alert">{reason}</p>
     <ToLogin />
   </>

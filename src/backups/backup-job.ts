@@ -143,7 +143,7 @@ const errorOf = ({ code, message, hint }: Failure) => ({
 })
 
 const done = ({ files, bytes: size, addedBytes, rows }: Stored) =>
-  `Stored ${counted(files.length, 'file')}, ${bytes(size)}, of which the target has ${bytes(addedBytes)} more.` +
+  `Stored ${counted(files.length, 'file')}, ${bytes(size)}. The target grew by ${bytes(addedBytes)}.` +
   (rows === null ? '' : ` It has ${counted(rows, 'row')}.`)
 
 const subjectGone = ({ subjectName }: Backup) =>

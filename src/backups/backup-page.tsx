@@ -132,7 +132,7 @@ const Status = ({
         )}
         {backup.bytes !== null && (
           <Fact name="Size">
-            {bytes(backup.bytes)}, of which {bytes(backup.addedBytes ?? 0)} were new to the target
+            {bytes(backup.bytes)}; the target grew by {bytes(backup.addedBytes ?? 0)}
           </Fact>
         )}
         {status === 'succeeded' && <Fact name="Contents">{summaryOf(backup)}</Fact>}

@@ -99,8 +99,8 @@ const whatIsStored = {
   service:
     'A database is dumped by its own tool while it runs, with its tables and rows counted. Everything else is the content of its volumes.',
   environment:
-    'The content of its volumes. Databases of a Compose file are dumped by their own tools.',
-  davit: 'Davit’s database and key: all projects, settings, variables and users.',
+    'A backup has the content of its volumes. Databases of a Compose file are dumped by their own tools.',
+  davit: 'A backup has Davit’s database and key: all projects, settings, variables and users.',
 }
 
 const BackupList = ({
@@ -177,7 +177,7 @@ const PlanSection = ({
       {plan ? (
         <PlanFacts {...{ plan, overdue, targets }} />
       ) : (
-        <p class="muted">It is backed up only by the button.</p>
+        <p class="muted">No plan: it is only backed up when someone presses “Back up now”.</p>
       )}
     </Live>
   )

@@ -10,12 +10,12 @@ const target = () =>
 const hold = choiceField(
   'While volumes are copied',
   {
-    pause: 'pause the containers that write to them',
+    pause: 'pause the containers that write',
     stop: 'stop those containers',
     none: 'let them run',
   },
   {
-    hint: 'Paused containers keep their requests waiting. Databases are dumped by their own tools meanwhile, and never held; where containers run, SQLite copies its own.',
+    hint: 'Requests to a paused container wait. Databases that their own tools dump are neither paused nor stopped, and SQLite itself copies its files in running containers.',
     initial: 'pause',
   },
 ).nullish()
@@ -34,13 +34,13 @@ const path = line('a path such as data/cache.db', { max: 400 }).refine(
 export const planForm = z.object({
   targetId: target(),
   ...timeFields,
-  keepLast: keep('Keep the last', '3'),
-  keepDaily: keep('Of each day', '7'),
-  keepWeekly: keep('Of each week', '4'),
+  keepLast: keep('Keep last', '3'),
+  keepDaily: keep('Keep daily', '7'),
+  keepWeekly: keep('Keep weekly', '4'),
   keepMonthly: keep(
-    'Of each month',
+    'Keep monthly',
     '6',
-    'So many days, weeks and months. With 0 everywhere all backups stay. The last proven one always stays.',
+    'The newest backup of each of so many days, weeks and months. With 0 in all four fields every backup is kept. The last proven one is always kept.',
   ),
   prove: choiceField(
     'Restore it for a test',

@@ -150,8 +150,8 @@ const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps)
         }}
       />
       <p class="muted">
-        Pushes are deployed until then as usual. One deployment of an environment can be planned:
-        another time replaces this one.
+        Pushes are deployed until then as usual. An environment has one planned deployment at most:
+        a new one replaces it.
       </p>
     </ModalForm>
   )

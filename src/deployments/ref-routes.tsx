@@ -91,7 +91,8 @@ const RefDialog = ({
       submit="Deploy"
     >
       <p>
-        It follows <bdi>{followedInWords(of)}</bdi>.{types.length > 1 && ' Choose one of them.'}
+        It follows <bdi>{followedInWords(of)}</bdi>.
+        {types.length > 1 && ' Choose a branch or a tag.'}
       </p>
       {refused !== null && (
         <p class="note" role="alert">

@@ -21,7 +21,7 @@ export const shareFields = {
   sticky: field(flag().nullish(), {
     label: 'Visitors stay with a version',
     isFlag: true,
-    hint: 'By a cookie, davit_share. Without it each request is drawn.',
+    hint: 'A cookie, davit_share, keeps them there. Otherwise each request is assigned at random.',
   }),
 }
 

@@ -142,8 +142,8 @@ const ShareDialog = ({ project, environment, refused }: Props) => (
       />
     )}
     <p class="muted">
-      The other requests reach the version that runs now. It is watched, and taken back after 24
-      hours unless you give it all requests.
+      The other requests reach the version that runs now. The new version is watched, and taken back
+      after 24 hours unless you give it all requests.
     </p>
   </ModalForm>
 )

@@ -33,7 +33,9 @@ export const TracePage = ({ project, environment, deployment, trace }: Props) =>
     />
     {trace.spans.length === 0 ? (
       <EmptyState title="Nothing to show">
-        <p>{isEnded(deployment.status) ? 'It ended before it began.' : 'It hasn’t begun yet.'}</p>
+        <p>
+          {isEnded(deployment.status) ? 'It ended before its first step.' : 'It hasn’t begun yet.'}
+        </p>
       </EmptyState>
     ) : (
       <Waterfall {...{ deployment, trace }} />

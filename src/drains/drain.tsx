@@ -114,10 +114,10 @@ export const drain = resource({
         {
           name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'central logs' }),
           requests: field(flag().nullish(), {
-            label: 'Also requests',
+            label: 'Send requests too',
             isFlag: true,
             initial: '1',
-            hint: 'The lines of requests that Caddy served.',
+            hint: 'A line for each request that Caddy served.',
           }),
         },
         {

@@ -107,7 +107,7 @@ function ofDeployment({ app, name }: App): Attention[] {
 
 function ofService({ service, look, name, href }: Extract<Item, { kind: 'service' }>): Attention[] {
   if (look.tone !== 'bad') return []
-  const message = service.errorMessage ?? 'Its health check fails.'
+  const message = service.errorMessage ?? messages[look.word] ?? 'It isn’t running correctly.'
   return [{ look, name, href, message, action: { name: 'Open service', href } }]
 }
 

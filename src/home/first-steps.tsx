@@ -23,7 +23,7 @@ export const FirstSteps = () => (
         </PostForm>
       </Step>
       <Step icon="folder-git-2" title="From a repository">
-        <p>Any git repository that has a Dockerfile.</p>
+        <p>Any git repository, with or without a Dockerfile.</p>
         <PostForm action="/projects">
           <label class="visually-hidden" for="first-repository">
             Address of the repository

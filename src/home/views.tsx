@@ -233,7 +233,7 @@ export const LandingPage = ({ mayRegister }: { mayRegister: boolean }) => (
         <strong>Clone</strong> the exact commit
       </li>
       <li>
-        <strong>Build</strong> its Dockerfile, live in your browser
+        <strong>Build</strong> the image, live in your browser
       </li>
       <li>
         <strong>Deploy</strong> it, and roll back with one press

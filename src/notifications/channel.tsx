@@ -63,8 +63,8 @@ export const channel = resource({
   json,
   about: (
     <>
-      Where you are told when something fails, and when it works again. What happened is also in the{' '}
-      <a href="/settings/events">list of events</a>.
+      Where Davit notifies you when something fails, and when it works again. What happened is also
+      in the <a href="/settings/events">list of events</a>.
     </>
   ),
   empty: {

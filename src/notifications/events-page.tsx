@@ -19,7 +19,9 @@ type Props = {
 export const Events = ({ events, deliveries, nextCursor, hasChannels }: Props) => (
   <Live id="events" as="section" aria-label="Events">
     <div class="section-head">
-      <p class="muted">What failed, what works again, and who was told. Kept for 90 days.</p>
+      <p class="muted">
+        What failed, what works again, and which channels it was sent to. Kept for 90 days.
+      </p>
       {events.length > 0 && !hasChannels && <ChannelsLink />}
     </div>
     {events.length === 0 ? (

@@ -34,7 +34,7 @@ export const ProjectsPage = ({ listing, list }: Props) => (
     <Live id="projects">
       {list.all === 0 ? (
         <EmptyState title="No projects yet">
-          <p>A project is a git repository with a Dockerfile, and the environments it runs in.</p>
+          <p>A project is a git repository or an image, and the environments it runs in.</p>
           <NewProjectLink />
         </EmptyState>
       ) : list.total === 0 ? (

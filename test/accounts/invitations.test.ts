@@ -61,8 +61,11 @@ describe('an invitation', () => {
   test.each([undefined, 'A'.repeat(43), "' OR 1=1 --"])('cannot be made up: %p', async (token) => {
     const t = accountsApp(inviting)
     await registered(t.app, ada)
-    const response = await new Visitor(t.app).json('/auth/register', { ...bob, invite: token })
+    const visitor = new Visitor(t.app)
+    const response = await visitor.json('/auth/register', { ...bob, invite: token })
     expect(response.status).toBe(403)
+    const page = await visitor.get(`/auth/register?invite=${encodeURIComponent(token ?? '')}`)
+    expect(await page.text()).not.toContain('Registration is closed') // it is by invitation
   })
 
   test('ends after 7 days', async () => {

@@ -152,6 +152,15 @@ describe('the dashboard', () => {
     expect(page.text).toContain(`href="/envs/${shop.id}/domains"`)
   })
 
+  test('blames no health check for a service that failed before it had one', async () => {
+    const { t, ada } = withAda(testApp())
+    aService(t, ada, { name: 'db', template: 'redis', status: 'failed' })
+    measures(t)
+    expect(attentionOf(await ada.page('/dashboard'))).toEqual([
+      'Failed db It isn’t running correctly. Open service',
+    ])
+  })
+
   test('says of an app that Davit stopped, also when its container is gone, why', async () => {
     const { t, ada } = withAda(testApp())
     await anApp(t, ada, { name: 'shop', processes: { web: ['stopped'] } })

@@ -89,7 +89,7 @@ const RestoreOver = ({
       class="form"
       draft={draft}
       question={{
-        text: `Replace the data of ${name} by this backup?`,
+        text: `Replace the data of ${name} with this backup?`,
         answer: 'Restore backup',
       }}
     >
@@ -110,8 +110,8 @@ const RestoreOver = ({
         </>
       ) : (
         <p class="muted">
-          Replaces the data of <bdi>{name}</bdi> by this backup: {summaryOf(backup)}. Databases that
-          it doesn’t have stay. What writes to a volume is stopped meanwhile.
+          Replaces the data of <bdi>{name}</bdi> with this backup: {summaryOf(backup)}. Databases
+          that it doesn’t have stay. What writes to a volume is stopped meanwhile.
         </p>
       )}
       <Database id={`database${end}`} preview={preview} />
@@ -119,7 +119,7 @@ const RestoreOver = ({
         name="backup_first"
         label="Back up first what is there now"
         id={`backup-first${end}`}
-        hint="Nothing is replaced unless that succeeds. Restore it to go back."
+        hint="Nothing is replaced unless that succeeds. To go back, restore that backup."
         value
       />
       <div class="form-actions start">

@@ -205,7 +205,7 @@ async function restoreVolumes(
   await whileHeld(deps, held, async () => {
     note('its volumes', 'part')
     for (const { snapshot, volumes, bytes: size } of stored) {
-      log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
+      log.write(`Replacing ${counted(volumes.length, 'volume')} with ${bytes(size)}.`)
       const to = toOf(volumes)
       await restic.readVolumes({ snapshot, volumes, to, signal }).catch((error) => {
         throw signal.aborted || !(error instanceof Failure) ? error : halfWritten(error)

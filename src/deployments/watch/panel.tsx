@@ -49,7 +49,7 @@ function introOf({ until, end, why, on, before, share }: WatchView): Child {
   if (until) return `Requests go back to ${name}, which still runs, ${reasons(on)}.`
   if (why !== null) return why
   if (end === 'reverted') return `Requests went back to ${name}.`
-  return intros[end ?? 'over'] ?? 'Nothing told against this version while it was watched.'
+  return intros[end ?? 'over'] ?? 'No reason to go back was found while this version was watched.'
 }
 
 const early = (why: string) => `The watch ended early, as the version was ${why}.`
