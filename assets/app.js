@@ -33,8 +33,10 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   const said = ctx?.response?.headers?.get('X-Davit-Said')
   if (said) void import('./toast.js').then(({ say }) => say(decodeURIComponent(said)))
   const isRefused = ctx?.response?.status >= 400
-  if (isRefused) void typing?.then((forms) => forms.restoreSecrets())
-  else if (ctx && ctx.request.action === dialogPath)
+  if (isRefused) {
+    showRefusal(ctx)
+    void typing?.then((forms) => forms.restoreSecrets())
+  } else if (ctx && ctx.request.action === dialogPath)
     void typing?.then((forms) => forms.restore(modal))
 })
 
@@ -206,6 +208,18 @@ function openModal() {
   dialog.addEventListener('close', () => closed(dialog))
   dialog.showModal()
   dialog.querySelector('[aria-invalid="true"]')?.focus()
+}
+
+/** What is wrong in a form on a page may be far from its button; a dialog does it when it opens. */
+function showRefusal({ sourceElement }) {
+  if (modal.firstElementChild) return
+  const form = document.getElementById(sourceElement.id) ?? document.getElementById('main')
+  const wrong =
+    form.querySelector('.field[data-invalid] :is(input:not([type=hidden]), select, textarea)') ??
+    form.querySelector('.form > [role=alert]')
+  if (!wrong) return
+  wrong.focus()
+  wrong.scrollIntoView({ block: 'center' })
 }
 
 function closed(dialog) {

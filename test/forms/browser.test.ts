@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
+import { openAs, openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
 
@@ -61,4 +61,30 @@ test('without script, what was typed is there after a refusal', async () => {
   expect(await page.inputValue('[name=name]')).toBe('site')
   expect(await page.inputValue('[name=repository_url]')).toBe('ext::sh -c id')
   await context.close()
+})
+
+test('what is refused has the focus and is in view, however far from the button', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const { json: envs } = await ada.get(`/projects/${json.id}/envs`)
+  const { page } = await openAs(t, ada.user)
+  await page.setViewportSize({ width: 390, height: 700 })
+  const forms = [
+    [`/projects/${json.id}/envs/${envs.items[0].id}/edit`, 'name', 'Not a name', 'Save settings'],
+    ['/projects/new?from=address', 'compose_file', '../elsewhere', 'Create project'],
+  ] as const
+  for (const [path, name, value, button] of forms) {
+    await page.goto(path)
+    await page.fill(`[name=${name}]`, value)
+    if (path.includes('new')) await page.fill('[name=repository_url]', repositoryUrl)
+    await page.getByRole('button', { name: button }).click()
+    const wrong = page.locator('[aria-invalid=true]:focus')
+    await wrong.waitFor()
+    expect(await wrong.getAttribute('name')).toBe(name)
+    const { y, height } = (await wrong.boundingBox())!
+    expect(y, path).toBeGreaterThan(60) // below the bar
+    expect(y + height, path).toBeLessThan(640)
+  }
 })
