@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailAddress, line, lines, whole } from '../web/fields.ts'
+import { emailAddress, line, lines, unlessMissing, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { isCommonPassword, passwordLength } from './passwords.ts'
 import { tokenScopes } from './token-store.ts'
@@ -8,7 +8,7 @@ const { min, max } = passwordLength
 
 /** A new password is used as entered: no trimming, no required character classes. */
 const newPassword = z
-  .string('must be a password.')
+  .string(unlessMissing('must be a password.'))
   .refine((text) => !text.includes('\0'), 'can’t contain a NUL character.')
   .refine((text) => [...text].length >= min, `must be at least ${min} characters.`)
   .refine((text) => [...text].length <= max, `must be at most ${max} characters.`)
@@ -25,7 +25,7 @@ export const registerForm = z.object({
 /** Accepts any input, so that a refusal doesn't reveal which e-mails or passwords can exist. */
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
-  password: z.string('must be your password.').max(4096, 'is too long.'),
+  password: z.string(unlessMissing('must be your password.')).max(4096, 'is too long.'),
 })
 
 export const forgottenForm = z.object({ email: emailAddress() })
@@ -44,7 +44,10 @@ export const inviteForm = z.object({
 })
 
 /** A current password is never refused for its format, only when it is wrong. */
-const currentPassword = z.string('must be your password.').max(4096, 'is too long.').nullish()
+const currentPassword = z
+  .string(unlessMissing('must be your password.'))
+  .max(4096, 'is too long.')
+  .nullish()
 
 export const profileForm = z.object({
   email: emailAddress().optional(),

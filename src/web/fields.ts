@@ -10,7 +10,7 @@ import { splitWords } from '../platform/shell-words.ts'
 /** Of a value that is missing or empty, which a form sends as null. */
 const required = 'is required.'
 
-const unlessMissing = (problem: string) => ({
+export const unlessMissing = (problem: string) => ({
   error: ({ input }: { input?: unknown }) =>
     input === null || input === undefined ? required : problem,
 })
