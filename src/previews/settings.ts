@@ -46,8 +46,8 @@ export const previewForm = z.object({
     isFlag: true,
   }),
   max: field(whole('previews', { min: 1, max: 50 }).nullish(), {
-    label: 'At once',
-    hint: 'Pull requests beyond them get none.',
+    label: 'Most at once',
+    hint: 'Further pull requests get no preview.',
     inputmode: 'numeric',
     placeholder: '5',
     isNarrow: true,
@@ -55,7 +55,7 @@ export const previewForm = z.object({
   idleDays: field(whole('days', { min: 1, max: 90 }).nullish(), {
     label: 'Delete after',
     unit: 'days',
-    hint: 'Without a push.',
+    hint: 'Counted from the last push.',
     inputmode: 'numeric',
     placeholder: '7',
     isNarrow: true,
@@ -71,7 +71,7 @@ export const previewForm = z.object({
   }),
   variables: field(keys.nullish(), {
     label: 'Variables',
-    hint: 'Names of those that previews get, with their values, one per line. The code of each pull request can read them.',
+    hint: 'Names of the variables that previews get with their values, one per line. The code of each pull request can read them.',
     code: true,
     isLong: true,
   }),

@@ -5,6 +5,7 @@ import { ModalForm } from '../web/dialog.tsx'
 type Previewed = {
   /** Of the row. */
   name: string | null
+  noun: string
   button: string
   action: string
   from: Crumb
@@ -12,12 +13,16 @@ type Previewed = {
 
 /** The dialog in which an act is confirmed by who has read what it would do. */
 export const previewOf = (
-  { name, button, action, from }: Previewed,
+  { name, noun, button, action, from }: Previewed,
   { text, json }: { text: Child; json: object },
 ) => ({
   title: `${button} ${name}`,
   page: () => (
-    <ModalForm title={[`${button} `, <bdi>{name}</bdi>]} submit={button} {...{ action, from }}>
+    <ModalForm
+      title={[`${button} `, <bdi>{name}</bdi>]}
+      submit={`${button} ${noun}`}
+      {...{ action, from }}
+    >
       {text}
     </ModalForm>
   ),

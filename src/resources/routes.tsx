@@ -92,7 +92,7 @@ export function resourceRoutes<
     if (!preview) continue
     routes.get(`${ofOne}/${name}`, guard, async (c: Context<Env>) => {
       const row = find(c)
-      const of = { action: `${pathIn(c)}/${row.id}/${name}`, from: crumb(c), button }
+      const of = { action: `${pathIn(c)}/${row.id}/${name}`, from: crumb(c), button, noun }
       return show(c, previewOf({ ...of, name: nameOf(c, row) }, await preview.view(deps, row)))
     })
   }

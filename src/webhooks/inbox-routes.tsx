@@ -232,11 +232,14 @@ const Row = ({ delivery, siblings, deployments, isReplayable }: RowProps) => (
         )}
       </p>
       <p class="row-facts">
-        {deployments.length === 0 ? <bdi>{delivery.reason}</bdi> : <span>Deployed to</span>}
-        {deployments.map((deployment) => (
-          <a href={deploymentPath(deployment)}>
-            <bdi>{deployment.environment}</bdi>
-          </a>
+        {deployments.length === 0 && <bdi>{delivery.reason}</bdi>}
+        {deployments.map((deployment, at) => (
+          <span>
+            {at === 0 && 'Deployed to '}
+            <a href={deploymentPath(deployment)}>
+              <bdi>{deployment.environment}</bdi>
+            </a>
+          </span>
         ))}
       </p>
     </div>

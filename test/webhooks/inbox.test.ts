@@ -70,7 +70,8 @@ test('its page shows them, escaped, with links to what they deployed', async () 
   expect(page).toContain('aria-current="page">Webhooks')
   expect(page).toContain('&lt;script&gt;alert(1)')
   expect(page).not.toContain(message)
-  expect(page).toContain(`href="/projects/${id}/deployments/${json.deployments[0].id}"`)
+  const link = `<a href="/projects/${id}/deployments/${json.deployments[0].id}">`
+  expect(page).toContain(`<span>Deployed to ${link}`) // one fact, without a dot in it
   for (const provider of ['github', 'gitlab', 'gitea'])
     expect(page).toContain(`https://davit.example.com/webhooks/${provider}`)
 })
