@@ -41,6 +41,26 @@ test('a theme is chosen without a new page, and kept', async () => {
   expect(complaints).toEqual([])
 })
 
+test('who asks for less motion gets none, also in what opens and closes', async () => {
+  const { page, ids } = await opened()
+  await page.goto(`/settings/events/${ids.event}`)
+  const parts = ['', '::before', '::after', '::details-content']
+  const moving = () =>
+    page.locator('*').evaluateAll(
+      (all, parts) =>
+        parts.filter((part) =>
+          all.some((one) => {
+            const { getComputedStyle } = one.ownerDocument.defaultView!
+            return getComputedStyle(one, part).transitionDuration !== '0s'
+          }),
+        ),
+      parts,
+    )
+  expect(await moving()).toContain('::details-content')
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await moving()).toEqual([])
+})
+
 test('a phone has its sections at the bottom, each whole', async () => {
   const { page } = await opened()
   await page.setViewportSize({ width: 390, height: 800 })
