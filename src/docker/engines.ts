@@ -3,6 +3,7 @@ import type { Docker } from './docker.ts'
 import type { Abortable } from './engine.ts'
 import { isEngineSilent } from './failures.ts'
 import { Failure } from '../platform/errors.ts'
+import { unlessAborted } from '../platform/pause.ts'
 
 /** Where something is: a container, an instance, an event. */
 export type OnServer = { serverId: string }
@@ -19,6 +20,8 @@ export class Engines {
   readonly #away: Set<string>
   /** Of those that are away: what ran there doesn’t run any more. */
   readonly #lost: Set<string>
+  /** Of those that were added, and neither reached nor found away yet. */
+  readonly #untried: Map<string, PromiseWithResolvers<void>>
   readonly #keepers = new Set<(docker: Docker) => void>()
 
   /** The first one is that of the server that Davit runs on, which is never removed. */
@@ -26,9 +29,11 @@ export class Engines {
     engines: readonly [Docker, ...Docker[]],
     away = new Set<string>(),
     lost = new Set<string>(),
+    untried = new Map<string, PromiseWithResolvers<void>>(),
   ) {
     this.#away = away
     this.#lost = lost
+    this.#untried = untried
     for (const docker of engines) this.#byServer.set(docker.serverId, docker)
   }
 
@@ -39,6 +44,7 @@ export class Engines {
   /** One of another server counts as away until `setAway` says that it was reached. */
   add(docker: Docker) {
     this.#away.add(docker.serverId)
+    this.#untried.set(docker.serverId, Promise.withResolvers())
     this.#byServer.set(docker.serverId, docker)
     for (const begin of this.#keepers) begin(docker)
   }
@@ -47,6 +53,7 @@ export class Engines {
     for (const map of [this.#byServer, this.#away, this.#lost]) map.delete(serverId)
     this.#removed.get(serverId)?.abort()
     this.#removed.delete(serverId)
+    this.#noteTried(serverId)
   }
 
   /** Of another server, also one whose key can’t be read; nothing is known then of what runs there. */
@@ -57,6 +64,18 @@ export class Engines {
   setAway({ serverId }: OnServer, isAway: boolean) {
     if (isAway) this.#away.add(serverId)
     else for (const set of [this.#away, this.#lost]) set.delete(serverId)
+    this.#noteTried(serverId)
+  }
+
+  #noteTried(serverId: string) {
+    this.#untried.get(serverId)?.resolve()
+    this.#untried.delete(serverId)
+  }
+
+  /** Resolves once it was reached or found away, which takes a moment after the start. */
+  async tried({ serverId }: OnServer, { signal }: { signal: AbortSignal }) {
+    const first = this.#untried.get(serverId)
+    if (first) await unlessAborted(first.promise, signal)
   }
 
   /** Away, and its swarm says that it is down: only then its containers are replaced. */
@@ -144,7 +163,7 @@ export class Engines {
   /** The same engines as they are now, with something around each. Which are away is known to both. */
   around(wrap: (docker: Docker) => Docker) {
     const [first, ...others] = this.all
-    return new Engines([wrap(first), ...others.map(wrap)], this.#away, this.#lost)
+    return new Engines([wrap(first), ...others.map(wrap)], this.#away, this.#lost, this.#untried)
   }
 }
 

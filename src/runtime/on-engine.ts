@@ -22,7 +22,7 @@ export type ServerList = {
   pinnedTo: (workloadId: string) => string | null
 }
 
-/** Milliseconds for the engine of a server to say what its machine is. */
+/** Milliseconds until a server is reached and its engine has said what its machine is. */
 const timeoutMs = 10_000
 
 /** Attempts to start, and milliseconds between them, where a server hasn’t heard of an overlay yet. */
@@ -36,8 +36,11 @@ const isNetworkMissing = (error: unknown) =>
 /** Containers are created by the Docker of their server. */
 function onEngine(engines: Engines, servers: ServerList): Runtime {
   const [own] = engines.all
-  const machineOf = async (serverId: string) =>
-    engines.of({ serverId }).machine({ signal: AbortSignal.timeout(timeoutMs) })
+  const machineOf = async (serverId: string) => {
+    const signal = AbortSignal.timeout(timeoutMs)
+    await engines.tried({ serverId }, { signal })
+    return engines.of({ serverId }).machine({ signal })
+  }
   const pinOf = ({ id, movesTo }: Workload, components: Component[]) =>
     movesTo ?? (hasVolumes(components) ? servers.pinnedTo(id) : null)
   return {
@@ -48,14 +51,19 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
       const pinned = pinOf(workload, all) ?? ((isWhole && serverId) || null)
       if (components.length === 0 || (pinned ?? (placement ? null : own.serverId)) === own.serverId)
         return components.map(() => own.serverId)
+      const asked = servers.list().map(async ({ id }) => {
+        const machine = await machineOf(id).catch(() => null)
+        return [id, machine] as const
+      })
+      const machines = new Map(await Promise.all(asked))
       const counts = servers.count()
-      const candidates = servers.list().map(async (server) => ({
+      const candidates = servers.list().map((server) => ({
         ...server,
         ...(server.id === leaving && { state: 'draining' as const }),
         containers: counts.get(server.id) ?? 0,
-        machine: await machineOf(server.id).catch(() => null),
+        machine: machines.get(server.id) ?? null,
       }))
-      return chooseServers(await Promise.all(candidates), {
+      return chooseServers(candidates, {
         ...{ placement, components, isWhole, pinned, others },
         isPulled: workload.kind === 'service',
       })

@@ -19,7 +19,7 @@ import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
 import { storeServers } from '../support/servers.ts'
 import { until } from '../support/until.ts'
-import { aWorkload } from '../runtime/workload.ts'
+import { aComponent, aWorkload } from '../runtime/workload.ts'
 
 const serverId = '00000000-0000-7000-8000-000000000002'
 
@@ -69,7 +69,7 @@ function anotherServer() {
   }
 }
 
-function aServer(t: ReturnType<typeof simulatedApp>) {
+function aServer(t: Pick<ReturnType<typeof simulatedApp>, 'deps'>) {
   const stop = new AbortController()
   const background = resume(t.deps, { signal: stop.signal })
   onTestFinished(async () => {
@@ -132,6 +132,21 @@ test('at a server that is away from the start nothing but its events is tried', 
   expect(other.cable.calls).toBe(0)
   other.cable.isPulled = false
   await until(() => other.cable.calls > 0)
+})
+
+test('what begins right after the start waits until its server was reached or found away', async () => {
+  for (const isPulled of [false, true]) {
+    const s = await aWorkload({ isSimulated: true })
+    storeServers(s.db, [{}, {}])
+    const other = anotherServer()
+    other.cable.isPulled = isPulled
+    s.engines.add(other.docker)
+    const workload = { ...s.workload, placement: { server: serverId } }
+    const placed = s.deps.runtime.place(workload, [aComponent('one', {})])
+    const outcome = placed.catch(({ code }: Failure) => code)
+    aServer(s)
+    expect(await outcome).toEqual(isPulled ? 'no_server' : [serverId])
+  }
 })
 
 test('a server whose key can’t be read any more stays away, and Davit starts', () => {
