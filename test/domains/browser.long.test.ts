@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Locator } from 'playwright-core'
 import { edgeApp } from '../deployments/edge-app.ts'
 import { anAuthority } from '../edge/pebble.ts'
 import { openPage, register } from '../support/browser.ts'
@@ -61,6 +62,12 @@ test('a domain is added by keyboard, its DNS fixed, its certificate seen, and it
   await page.getByText('No domain yet').waitFor()
 
   const dialog = page.locator('dialog[open]')
+  /** Until the page that it leads to is there: a change may be seen before, and a dialog would be lost. */
+  const act = async (button: Locator) => {
+    const loaded = page.waitForEvent('load')
+    await button.press('Enter')
+    await loaded
+  }
   await page.getByRole('link', { name: 'Add domain' }).first().press('Enter')
   await dialog.getByLabel('Domain').fill('http://Shop.TEST')
   await dialog.getByLabel('Domain').press('Enter')
@@ -75,12 +82,12 @@ test('a domain is added by keyboard, its DNS fixed, its certificate seen, and it
   expect(await shop.locator('.dns-records').innerText()).toMatch(/A\s+shop.test\s+→\s+127.0.0.1/)
 
   zone['shop.test'] = ['192.5.5.241']
-  await shop.getByRole('button', { name: 'Check shop.test now' }).press('Enter')
+  await act(shop.getByRole('button', { name: 'Check shop.test now' }))
   await shop.getByText('shop.test points to 192.5.5.241 instead of 127.0.0.1.').waitFor()
   await shop.getByText('Wrong DNS').waitFor()
 
   zone['shop.test'] = [here]
-  await shop.getByRole('button', { name: 'Check shop.test now' }).press('Enter')
+  await act(shop.getByRole('button', { name: 'Check shop.test now' }))
   await shop.getByText('Ready').waitFor()
   await shop.getByText('HTTPS by Pebble').waitFor()
   const { http, https } = t.config.edgePorts
@@ -88,17 +95,17 @@ test('a domain is added by keyboard, its DNS fixed, its certificate seen, and it
   expect(await link.getAttribute('href')).toBe(`https://shop.test:${https}`)
   expect((await fetch(`http://${here}:${http}/`, of('shop.test'))).status).toBe(308)
 
-  await shop.getByRole('button', { name: 'Start maintenance of shop.test' }).press('Enter')
+  await act(shop.getByRole('button', { name: 'Start maintenance of shop.test' }))
   await shop.getByText('Maintenance', { exact: true }).waitFor()
-  await shop.getByRole('button', { name: 'End maintenance of shop.test' }).press('Enter')
+  await act(shop.getByRole('button', { name: 'End maintenance of shop.test' }))
   await shop.getByText('Ready').waitFor()
 
-  await shop.getByRole('button', { name: 'Redirect www.shop.test here' }).press('Enter')
+  await act(shop.getByRole('button', { name: 'Redirect www.shop.test here' }))
   await row('www.shop.test').getByText(`redirects to https://shop.test:${https}`).waitFor()
 
   for (const name of ['www.shop.test', 'shop.test']) {
     await page.getByRole('button', { name: `Delete ${name}`, exact: true }).press('Enter')
-    await dialog.getByRole('button', { name: 'Delete domain' }).press('Enter')
+    await act(dialog.getByRole('button', { name: 'Delete domain' }))
     await page.getByRole('button', { name: `Delete ${name}`, exact: true }).waitFor({
       state: 'detached',
     })
