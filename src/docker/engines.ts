@@ -92,7 +92,7 @@ export class Engines {
   async keep(work: Work, { signal }: { signal: AbortSignal }) {
     const running = new Set<Promise<void>>()
     const begin = (docker: Docker) => {
-      const one = work(docker, { signal: this.#untilRemoved(docker, signal) })
+      const one = work(docker, { signal: this.untilRemoved(docker, signal) })
       running.add(one)
       void one.finally(() => running.delete(one))
     }
@@ -106,7 +106,8 @@ export class Engines {
     await Promise.all(running)
   }
 
-  #untilRemoved({ serverId }: Docker, signal: AbortSignal) {
+  /** Aborts when the engine is removed, too. */
+  untilRemoved({ serverId }: Docker, signal: AbortSignal) {
     if (serverId === this.all[0].serverId) return signal
     const removed = this.#removed.get(serverId) ?? new AbortController()
     this.#removed.set(serverId, removed)

@@ -143,7 +143,8 @@ export class Collector {
       return current
     }
     const known = getCursor(this.#deps.logDb, id)
-    const cursor = known ?? newCursor(container)
+    // its server may have been removed since, and added again
+    const cursor = known ? { ...known, serverId: container.serverId } : newCursor(container)
     return cursor && this.#open(cursor, { isKnown: known !== undefined, news })
   }
 
@@ -154,7 +155,8 @@ export class Collector {
     const readBatches = this.#readBatches.get(channel) ?? new ReadBatches(this.#deps, log)
     this.#readBatches.set(channel, readBatches)
     readBatches.readers++
-    const of = { cursor, isKnown, news, readBatches, pulls: this.#pulls, signal: this.#signal! }
+    const signal = this.#deps.engines.untilRemoved(docker, this.#signal!)
+    const of = { cursor, isKnown, news, readBatches, pulls: this.#pulls, signal }
     const reader = new Reader({ ...this.#deps, docker }, of)
     this.#readers.set(cursor.containerId, reader)
     void reader.done.then(() => {
@@ -184,8 +186,9 @@ export class Collector {
     const found = await docker.listContainers({ labels, all: true, signal })
     for (const container of found) {
       const stopped = ['exited', 'dead', 'created'].includes(container.state)
-      if (stopped && getCursor(logDb, container.id)?.endedAt) continue
-      if (container.state !== 'created') this.#read(container, { kind: 'look' })
+      const isRead = stopped && getCursor(logDb, container.id)?.endedAt
+      if (isRead) this.#tell(container.id, { kind: 'look' })
+      else if (container.state !== 'created') this.#read(container, { kind: 'look' })
     }
     const ids = new Set(found.map(({ id }) => id))
     for (const cursor of listCursorsOn(logDb, docker.serverId)) {

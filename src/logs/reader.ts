@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { EngineError } from '../docker/index.ts'
-import type { Container, Docker } from '../docker/index.ts'
+import type { Container, Docker, Engines } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { untilBeat } from '../platform/pause.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
@@ -20,6 +19,7 @@ import { limitOfBatch, upTo } from './position.ts'
 import { originOf } from './process-store.ts'
 import { Progress } from './progress.ts'
 import { pull } from './pull.ts'
+import { pause, Rest } from './rest.ts'
 
 /**
  * In milliseconds, between two pulls of a container: while someone follows its log, and while no one does.
@@ -49,7 +49,7 @@ const fewest = 500
 
 const look = { kind: 'look' } as const
 
-type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
+type ReaderDeps = { db: Db; logDb: LogDb; engines: Engines; docker: Docker; masks: Masks }
 type Reading = {
   cursor: Cursor
   /** True if it was read before. */
@@ -83,8 +83,8 @@ export class Reader {
   readonly #log: LogKey
   readonly #buffer: LineBuffer
   readonly #lifecycle: ContainerLifecycle
+  readonly #rest: Rest
   #news: LifecycleEvent[]
-  #wake = Promise.withResolvers<void>()
   /** Resolves for those who wait until everything is stored. */
   #caughtUp: PromiseWithResolvers<void> | null = null
   #isDone = false
@@ -100,6 +100,7 @@ export class Reader {
     this.#deps = deps
     this.#pulls = pulls
     this.#signal = AbortSignal.any([signal, this.#givenUp.signal])
+    this.#rest = new Rest(this.#signal)
     this.#cursor = cursor
     this.#news = [news]
     this.#readBatches = readBatches
@@ -118,7 +119,7 @@ export class Reader {
 
   tell(news: LifecycleEvent) {
     this.#news.push(news)
-    this.#wake.resolve()
+    this.#rest.end()
   }
 
   /** Resolves when everything that the container has written by now is stored. */
@@ -140,6 +141,7 @@ export class Reader {
   async #run() {
     for (let quiet = false; !this.#signal.aborted && !this.closed;)
       try {
+        while (this.#isAway) await this.#rest.untilEvent()
         await this.#readOnce()
         quiet = false
       } catch (error) {
@@ -147,13 +149,18 @@ export class Reader {
         if (!quiet && !isOnItsWayOut(error))
           report('output was not read', error, { container: this.#cursor.containerId })
         quiet = true
-        await this.#rest(interval)
+        await this.#rest.upTo(interval)
         if (this.#news.length === 0) this.#news.push(look)
       }
   }
 
+  /** Then nothing is asked of its server, whose return is told. */
+  get #isAway() {
+    return this.#deps.engines.isAway(this.#deps.docker)
+  }
+
   async #readOnce() {
-    this.#wake = Promise.withResolvers() // before anything can fail, or no later wait would follow
+    this.#rest.begin() // before anything can fail, or no later wait would follow
     if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps the output for later
     using slot = this.#readBatches.enter() // before others, which wake at the same time, have finished reading
     if (this.#news.length > 0) await this.#hear()
@@ -173,10 +180,10 @@ export class Reader {
   async #restBetween() {
     const { rate, hadGap } = this.#buffer
     if (this.#readBatches.isFollowed || rate >= chatty || hadGap || this.#empty > 0)
-      return this.#rest(this.#pace(), this.#readBatches.next)
+      return this.#rest.upTo(this.#pace(), this.#readBatches.next)
     const { promise: followed, resolve } = Promise.withResolvers<void>()
     const leave = this.#readBatches.whenFollowed(this.#signal, resolve)
-    await this.#rest(untilBeat(longInterval), Promise.race([this.#readBatches.next, followed]))
+    await this.#rest.upTo(untilBeat(longInterval), Promise.race([this.#readBatches.next, followed]))
     leave()
   }
 
@@ -265,8 +272,8 @@ export class Reader {
       () => {},
     )
     try {
-      await this.#rest(interval) // by then the engine listens; one more pull finds what came before
-      if (this.#news.length > 0) return
+      await this.#rest.upTo(interval) // by then the engine listens; one more pull finds what came before
+      if (this.#news.length > 0 || this.#isAway) return
       using slot = this.#readBatches.enter()
       if ((await this.#pull(slot)) > 0) return
       await this.#waitForNews(ring)
@@ -279,21 +286,10 @@ export class Reader {
   /** Waits for an event or the signal; after a long time it looks anyway. */
   async #waitForNews(ring?: Promise<void>) {
     const end = performance.now() + longestQuiet
-    await this.#rest(longestQuiet, ring)
+    await this.#rest.upTo(longestQuiet, ring)
     if (performance.now() >= end) this.#news.push(look)
   }
-
-  async #rest(milliseconds: number, ring?: Promise<void>) {
-    const over = new AbortController()
-    const signal = AbortSignal.any([this.#signal, over.signal])
-    const wakers = [pause(milliseconds, signal), this.#wake.promise]
-    await Promise.race(ring ? [...wakers, ring] : wakers)
-    over.abort()
-  }
 }
-
-const pause = (milliseconds: number, signal: AbortSignal) =>
-  sleep(milliseconds, undefined, { signal }).catch(() => {})
 
 /** The engine refuses the log of a container that is being removed; the next look finds it gone. */
 const isOnItsWayOut = (error: unknown) =>

@@ -1,6 +1,4 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import type { Docker } from '../../src/docker/index.ts'
-import { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { apps } from '../../src/deployments/observe.ts'
 import { listDifferent } from '../../src/runtime/reconcile.ts'
@@ -13,61 +11,17 @@ import {
   listUsers,
   updateServer,
 } from '../../src/servers/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
 import { storeServers } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 import { aComponent, aWorkload } from '../runtime/workload.ts'
+import { anotherServer } from './cable.ts'
 
 const serverId = '00000000-0000-7000-8000-000000000002'
 
 const signal = new AbortController().signal
 
 const facts = { nodeId: 'n', engine: '0', cpus: 2, memoryMb: 2048 }
-
-/** The engine of another server whose cable a test can pull. */
-function anotherServer() {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  engine.serverId = serverId
-  engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
-  engine.networks.set('none', { id: 'none', name: 'none', subnet: '10.0.0.0/24', labels: {} })
-  const cable = { isPulled: false, calls: 0, logins: 0, pull: () => {} }
-  const refuse = () => {
-    if (cable.isPulled) throw new Failure('engine_unreachable', 'It has no power.', 'Wait.')
-  }
-  const docker = new Proxy(fakeDocker(engine, atOnce), {
-    get(whole, name: keyof Docker) {
-      const call = whole[name]
-      if (typeof call !== 'function') return call
-      if (name === 'events')
-        return async function* ({ signal, ...options }: Parameters<Docker['events']>[0] = {}) {
-          cable.logins++
-          refuse()
-          const cut = new AbortController()
-          cable.pull = () => cut.abort(new Failure('engine_unreachable', 'Cut.', 'Wait.'))
-          const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal
-          yield* whole.events({ ...options, signal: either })
-          signal?.throwIfAborted()
-          throw new Failure('engine_unreachable', 'The cable was pulled.', 'Wait.')
-        }
-      return async (...args: never[]) => {
-        cable.calls++
-        refuse()
-        return (call as (...args: never[]) => unknown)(...args)
-      }
-    },
-  })
-  return {
-    ...{ engine, docker, cable },
-    pull() {
-      cable.isPulled = true
-      cable.pull()
-    },
-  }
-}
 
 function aServer(t: Pick<ReturnType<typeof simulatedApp>, 'deps'>) {
   const stop = new AbortController()

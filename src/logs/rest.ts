@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessAborted } from '../platform/pause.ts'
+
+/** The waits of a reader, which an event ends early. */
+export class Rest {
+  readonly #signal: AbortSignal
+  #wake = Promise.withResolvers<void>()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  /** Events from now on end the waits until the next call. */
+  begin() {
+    this.#wake = Promise.withResolvers()
+  }
+
+  end() {
+    this.#wake.resolve()
+  }
+
+  /** Resolves after so many milliseconds at the latest, and when `ring` or the signal is earlier. */
+  async upTo(milliseconds: number, ring?: Promise<void>) {
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#signal, over.signal])
+    const wakers = [pause(milliseconds, signal), this.#wake.promise]
+    await Promise.race(ring ? [...wakers, ring] : wakers)
+    over.abort()
+  }
+
+  /** Resolves at the next event, however late that is. Throws when the signal aborts. */
+  untilEvent() {
+    this.begin()
+    return unlessAborted(this.#wake.promise, this.#signal)
+  }
+}
+
+export const pause = (milliseconds: number, signal: AbortSignal) =>
+  sleep(milliseconds, undefined, { signal }).catch(() => {})
