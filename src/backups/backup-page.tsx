@@ -34,13 +34,22 @@ type Props = {
 type PageProps = Props & {
   extent: { first: number; last: number }
   lines: Line[]
+  previous: number | null
   chosen: Chosen
   draft: Draft
   /** Null for what can’t be restored. */
   preview: Preview | null
 }
 
-export const BackupPage = ({ extent, lines, chosen, draft, preview, ...of }: PageProps) => {
+export const BackupPage = ({
+  extent,
+  lines,
+  previous,
+  chosen,
+  draft,
+  preview,
+  ...of
+}: PageProps) => {
   const { backup } = of
   const path = `/backups/${backup.id}/logs`
   const hasEnded = isEnded(backup.status) && !of.isProving && !of.isRestoring
@@ -56,6 +65,7 @@ export const BackupPage = ({ extent, lines, chosen, draft, preview, ...of }: Pag
         heading="Log"
         extent={extent}
         lines={lines}
+        previous={previous}
         note={
           lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
         }

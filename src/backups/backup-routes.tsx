@@ -5,7 +5,7 @@ import { getJob, listJobIds, proofsOf } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { listLastLines } from '../logs/read-log.ts'
+import { findLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { aboutNew } from '../services/make.ts'
@@ -168,7 +168,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     if (clientOf(c) === 'program') return { title, json, page: () => <></> }
     const log = logOf(backup)
     const extent = getExtent(logDb, log)
-    const lines = await listLastLines(deps, log, { ...tail, ...chosen })
+    const found = await findLastLines(deps, log, { ...tail, ...chosen })
     const target = listTargets(db, backup.ownerId).find(({ id }) => id === backup.targetId)
     const progress = deps.progress.get(backup.id) ?? null
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
@@ -183,7 +183,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       page: () => (
         <BackupPage
           {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
-          {...{ extent, lines, chosen, draft, preview }}
+          {...{ extent, ...found, chosen, draft, preview }}
         />
       ),
       json,

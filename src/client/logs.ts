@@ -80,16 +80,24 @@ async function findDeployment(server: Server, environment: AppEnvironment, numbe
   }
 }
 
-/** In their order. */
+type LogPage = { items: LogLine[]; previousCursor?: string }
+
+/** In their order. The server returns fewer at a time when they are long, or take long to find. */
 export async function lastLines(
   server: Server,
   path: string,
   { filter, limit }: { filter: [string, string][]; limit: number },
 ) {
-  const query = new URLSearchParams([
-    ['before', '999999999999999'],
-    ['limit', String(limit)],
-    ...filter,
-  ])
-  return (await server.get<{ items: LogLine[] }>(`${path}?${query}`)).items
+  const lines: LogLine[] = []
+  for (let before: string | undefined = '999999999999999'; before && lines.length < limit;) {
+    const query = new URLSearchParams([
+      ['before', before],
+      ['limit', String(limit - lines.length)],
+      ...filter,
+    ])
+    const page: LogPage = await server.get(`${path}?${query}`)
+    lines.unshift(...page.items)
+    before = page.previousCursor
+  }
+  return lines
 }

@@ -10,7 +10,7 @@ import { itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './lo
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
 import { disorder, LogOrder, LogPlace } from './log-place.ts'
-import type { LogFound, LogItem, LogSource, LogWanted } from './log-source.ts'
+import type { LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
 import { atLevels } from '../logs/line-levels.ts'
 
 /** The default limit of a response, in characters. */
@@ -55,7 +55,7 @@ export function engineLog(
   async function last({
     maxLength = usualLength,
     ...wanted
-  }: LogWanted & { tail: number; maxLength?: number }): Promise<Line[]> {
+  }: LogWanted & { tail: number; maxLength?: number }): Promise<LogPage> {
     const kept: Line[] = []
     let length = 0
     let from = 0
@@ -67,7 +67,7 @@ export function engineLog(
           length -= kept[from++]!.text.length
         if (from > 1000) from -= kept.splice(0, from).length
       }
-    return kept.slice(from)
+    return { lines: kept.slice(from), previous: null, next: null }
   }
 
   async function find({ after, before, stream, search, level, ...wanted }: LogFound) {

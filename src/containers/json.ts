@@ -12,6 +12,7 @@ import {
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { containerHistory, containerUsage } from './usage/json.ts'
+import { previousCursor } from '../logs/json.ts'
 import { containerFields, containerFieldsJson } from '../runtime/container-json.ts'
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
@@ -146,7 +147,11 @@ export const operations: SliceOperations = () => ({
     'GET /containers/:id/stats': follows('Follow its usage, every 2 s', containerUsage()),
     'GET /containers/:id/logs': reads(
       'Read the last lines, search or follow them',
-      z.object({ items: z.array(containerLine()), nextCursor: z.string().nullable().optional() }),
+      z.object({
+        items: z.array(containerLine()),
+        nextCursor: z.string().nullable().optional(),
+        previousCursor: previousCursor(),
+      }),
       containerLine(),
     ),
     'GET /containers/:id/terminal': does(

@@ -41,8 +41,10 @@ export function keptLog(
 
   return {
     async last({ tail, maxLength = usualLength, ...wanted }) {
+      if (tail === 0) return { lines: [], previous: null, next: null }
       const asked = { ...filterOf(wanted), limit: tail, maxLength }
-      return (await listLastLines(deps, log, asked)).map(lineOf)
+      const { lines, previous } = await findLastLines(deps, log, asked)
+      return { lines: lines.map(lineOf), previous, next: null }
     },
     async find({ after, before, limit, maxLength, ...wanted }) {
       const asked = { ...filterOf(wanted), limit, maxLength }

@@ -33,6 +33,8 @@ export const containerLogQuery = logFields.superRefine(refuseBothPlaces)
 export type ContainerLogQuery = z.output<typeof containerLogQuery>
 
 /** The filters that the page itself supports. */
-export const shownLogQuery = logFields.pick({ search: true, level: true, stream: true })
+export const shownLogQuery = logFields.pick({
+  ...{ search: true, level: true, stream: true, before: true },
+})
 
 export type ShownLogQuery = z.output<typeof shownLogQuery>

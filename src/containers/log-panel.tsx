@@ -15,12 +15,11 @@ import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { counted } from '../web/units.ts'
 
-/** The page renders these lines; the viewer continues after them. */
-const page = { before: end, ...tail }
-
 type ContainerLog = {
   id: string
   lines: Line[]
+  /** Where those before them go on; null at the start of the log. */
+  previous: number | null
   chosen: Chosen
   /** The reason why there are no lines. */
   problem: string | null
@@ -35,18 +34,27 @@ export async function logOf(
   found: FoundContainer,
   {
     chosen,
-    limit = page.limit,
+    limit = tail.limit,
     signal,
   }: { chosen: ShownLogQuery; limit?: number; signal: AbortSignal },
 ): Promise<ContainerLog> {
   const { id } = found.container
   const kept = keptAt(deps, found)
   try {
-    const { lines } = await openLog(deps, found).find({ ...page, ...chosen, limit, signal })
-    return { id, lines, chosen, problem: null, kept }
+    const { before = end } = chosen
+    const asked = { ...tail, ...chosen, before, limit, signal }
+    const { lines, previous } = await openLog(deps, found).find(asked)
+    return { id, lines, previous, chosen, problem: null, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { id, lines: [], chosen, problem: `${error.message} ${error.hint}`, kept }
+    return {
+      id,
+      lines: [],
+      previous: null,
+      chosen,
+      problem: `${error.message} ${error.hint}`,
+      kept,
+    }
   }
 }
 
@@ -76,7 +84,7 @@ export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
         <p>{log.problem}</p>
       </section>
     )
-  const { id, lines, chosen, kept } = log
+  const { id, lines, previous, chosen, kept } = log
   const path = containerPath({ id })
   return (
     <LogViewer
@@ -86,6 +94,7 @@ export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
       heading="Log"
       extent={{ first: lines[0]?.sequence ?? 1, last: lines.at(-1)?.sequence ?? 0 }}
       lines={lines.map(shownLine)}
+      previous={previous}
       hasGaps
       note={lines.length > 0 ? `The last ${counted(lines.length, 'line')}, times in UTC.` : null}
       stream={`${path}/logs`}

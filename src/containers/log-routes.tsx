@@ -3,7 +3,7 @@ import type { Env } from '../web/factory.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import { asksForStream, linkOn } from '../logs/answer-log.tsx'
 import { lineHtml } from '../logs/log-line.tsx'
-import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
+import { cursorsOf, linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { withChanges } from '../web/live-stream.ts'
@@ -46,8 +46,8 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     if (clientOf(c) === 'partial' || wanted.limit !== undefined || isPlaced(wanted))
       return page(c, { source, wanted })
     const tail = wanted.tail ?? (wanted.since === undefined ? defaultTail : maxTail)
-    const lines = await source.last({ ...wanted, tail, signal })
-    return linesAsJson(c, { lines, json: lineJson, nextCursor: null })
+    const { lines, ...places } = await source.last({ ...wanted, tail, signal })
+    return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places) })
   })
 
 const isPlaced = ({ after, before }: ContainerLogQuery) =>
@@ -62,8 +62,7 @@ async function page(c: Context, { source, wanted }: LogRequest) {
   linkOn(c, places)
   if (clientOf(c) === 'partial')
     return linesAsHtml(c, { lines: lines.map(shownLine), html: lineHtml })
-  const nextCursor = places.next === null ? null : String(places.next)
-  return linesAsJson(c, { lines, json: lineJson, nextCursor })
+  return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places) })
 }
 
 async function download(c: Context, { source, wanted }: LogRequest) {
@@ -118,7 +117,8 @@ type Chosen = LogWanted & { after?: string | undefined }
 
 /** All lines, or the last ones, or those after one: a line says where to start in place of a tail. */
 async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
-  if (tail !== undefined && after === undefined) yield await source.last({ ...wanted, tail })
+  if (tail !== undefined && after === undefined)
+    yield (await source.last({ ...wanted, tail })).lines
   else yield* source.each({ ...wanted, after })
 }
 

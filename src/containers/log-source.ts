@@ -36,8 +36,8 @@ export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 
 /** A log that can be read from the engine or from storage. */
 export type LogSource = {
-  /** The last lines, oldest first; fewer when they are very long. */
-  last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<Line[]>
+  /** The last lines, oldest first. Fewer when they are very long, or take long to find; `previous` continues them. */
+  last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<LogPage>
   /** Lines after a sequence number, or the last ones before it. `next` and `previous` continue it. */
   find: (wanted: LogFound) => Promise<LogPage>
   /** All lines, oldest first, in batches. */

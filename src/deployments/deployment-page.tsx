@@ -234,6 +234,7 @@ export const DeploymentPage = ({ log, ...of }: PageProps) => (
       heading="Log"
       extent={log.extent}
       lines={log.lines}
+      previous={log.previous}
       rows={log.chosen.level ? null : <GroupedLines {...log} />}
       firstError={log.firstError}
       note={<Note deployment={of.deployment} {...log} />}

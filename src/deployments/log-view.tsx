@@ -5,7 +5,7 @@ import type { ShownQuery } from '../logs/forms.ts'
 import { lineHtml } from '../logs/log-line.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import type { Masks } from '../logs/masks.ts'
-import { eachLines, listLastLines } from '../logs/read-log.ts'
+import { eachLines, findLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import type { ShortCache } from '../platform/short-cache.ts'
 import { clientOf } from '../web/client.ts'
@@ -71,10 +71,10 @@ export async function logView(
   // The log isn't a live part of the page, but the failure that quotes it is.
   const isShown = !isLiveRequest(c) || deployment.status === 'failed'
   if (clientOf(c) === 'program' || !isShown)
-    return { chosen, extent, lines: [], groups: [], firstError: null, quote: [] }
-  const lines = await listLastLines(deps, log, { ...pageTail, ...chosen })
+    return { chosen, extent, lines: [], previous: null, groups: [], firstError: null, quote: [] }
+  const found = await findLastLines(deps, log, { ...pageTail, ...chosen })
   const { signal } = c.req.raw
-  return { chosen, extent, lines, ...(await stepsOf(deps, deployment, { extent, signal })) }
+  return { chosen, extent, ...found, ...(await stepsOf(deps, deployment, { extent, signal })) }
 }
 
 /** Groups the lines after `last` for a reader who follows the log. With `isAgain`, all groups are sent. */

@@ -16,7 +16,7 @@ import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import type { Statuses } from './follow-log.ts'
 import type { JobLogQuery, OutputQuery, OutputStreamQuery } from './forms.ts'
-import { linesAsHtml, linesAsJson } from './lines-answer.ts'
+import { cursorsOf, linesAsHtml, linesAsJson } from './lines-answer.ts'
 import { lastRead, namedId } from './line-ids.ts'
 import { LogBatch } from './log-batch.ts'
 import { accessProcess, lineHtml, lineJson, processLabel } from './log-line.tsx'
@@ -26,7 +26,7 @@ import type { Masks } from './masks.ts'
 import { OutputPage } from './output-page.tsx'
 import { choicesOf } from './filter-choice.tsx'
 import { hasRequests, listProcesses } from './process-store.ts'
-import { countLines, eachLines, findLastLines, findLines, listLastLines } from './read-log.ts'
+import { countLines, eachLines, findLastLines, findLines } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
@@ -72,12 +72,11 @@ export async function answerLog(
     const found = eachLines(deps, log, { ...filter, after: cursor })
     return textFile(c, { name, pieces: asText(found, text) })
   }
-  const { lines, next, previous } = await linesFor(deps, log, asked)
+  const { lines, ...places } = await linesFor(deps, log, asked)
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-  linkOn(c, { previous, next })
+  linkOn(c, places)
   if (clientOf(c) === 'partial') return linesAsHtml(c, { lines, html: lineHtml })
-  const nextCursor = next === null ? null : String(next)
-  return linesAsJson(c, { lines, json: lineJson, nextCursor, ...(await more()) })
+  return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places), ...(await more()) })
 }
 
 async function linesFor(
@@ -253,12 +252,12 @@ export async function answerOutput(
     return [...own, { process: accessProcess, replicas: 1 }]
   }
   if (clientOf(c) === 'browser' && asked.download === undefined) {
-    const { process, level, search } = asked
-    const chosen = { process, level, search }
-    const lines = await listLastLines(deps, log, { ...tail, ...chosen })
-    const choices = choicesOf(processesWith(lines))
+    const { process, level, search, before } = asked
+    const chosen = { process, level, search, before }
+    const found = await findLastLines(deps, log, { ...tail, ...chosen })
+    const choices = choicesOf(processesWith(found.lines))
     const of = { path: c.req.path, name: source.name, drains }
-    const shown = { ...of, extent, lines, config, choices, chosen }
+    const shown = { ...of, extent, ...found, config, choices, chosen }
     return show(c, { title, page: () => frame(<OutputPage {...shown} />), ...follows })
   }
   const { first, last, since } = extent

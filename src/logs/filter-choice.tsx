@@ -9,9 +9,11 @@ export type Chosen = {
   level?: Level[] | undefined
   search?: string | undefined
   stream?: 'stdout' | 'stderr' | undefined
+  /** Only lines before that sequence number. */
+  before?: number | undefined
 }
 
-/** The filter as a query string; empty for all lines. */
+/** The filter as a query string, wherever in the log; empty for all lines. */
 export const queryOf = ({ process = [], level = [], search, stream }: Chosen) =>
   String(
     new URLSearchParams([
@@ -21,6 +23,14 @@ export const queryOf = ({ process = [], level = [], search, stream }: Chosen) =>
       ...(search ? [['search', search] as [string, string]] : []),
     ]),
   )
+
+/** The filter of the script's requests. A search isn't included, since it moves from line to line instead. */
+export const filterOf = (chosen: Chosen = {}) => queryOf({ ...chosen, search: undefined })
+
+export const withQuery = (path: string, ...parameters: string[]) => {
+  const query = parameters.filter((some) => some !== '').join('&')
+  return query ? `${path}?${query}` : path
+}
 
 /** Links to the same page with one choice added or removed. */
 export const Choice = ({
@@ -36,18 +46,15 @@ export const Choice = ({
   isShown: boolean
   children: Child
   class?: string
-}) => {
-  const query = queryOf(chosen)
-  return (
-    <a
-      {...attributes}
-      href={query ? `${path}?${query}` : path}
-      aria-current={isShown ? 'true' : undefined}
-    >
-      {children}
-    </a>
-  )
-}
+}) => (
+  <a
+    {...attributes}
+    href={withQuery(path, queryOf(chosen))}
+    aria-current={isShown ? 'true' : undefined}
+  >
+    {children}
+  </a>
+)
 
 /** The values with this one added, or without it. */
 const toggled = <Value,>(values: Value[], value: Value) =>

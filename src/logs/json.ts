@@ -22,14 +22,18 @@ export const outputLine = component('OutputLine', () =>
   }),
 )
 
+/** What to send as `before` for earlier lines; missing at the start of the log, and where lines after one were asked for. */
+export const previousCursor = () => z.string().optional()
+
 /** Lines of a deployment or job; a search has the total number of hits. */
 export const jobLog = component('JobLog', () =>
-  listOf(logLine()).extend({ found: z.int().optional() }),
+  listOf(logLine()).extend({ previousCursor: previousCursor(), found: z.int().optional() }),
 )
 
 /** Lines of containers, with the first and last stored one, the time of the first, and the processes. */
 export const output = component('Output', () =>
   listOf(outputLine()).extend({
+    previousCursor: previousCursor(),
     first: z.int(),
     last: z.int(),
     since: time.nullable(),

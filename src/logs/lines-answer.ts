@@ -17,6 +17,14 @@ export const linesAsHtml = <L extends Line>(
     pieces: rendered(lines, (some) => some.map(html).join('')),
   })
 
+type Places = { previous: number | null; next: number | null }
+
+/** Where to go on after the lines, and before them. */
+export const cursorsOf = ({ previous, next }: Places) => ({
+  nextCursor: next === null ? null : String(next),
+  ...(previous !== null && { previousCursor: String(previous) }),
+})
+
 /** A list with the lines as `items`. */
 export function linesAsJson<L extends Line>(
   c: Context,

@@ -17,6 +17,7 @@ export const OutputPage = ({
   name,
   extent,
   lines,
+  previous,
   config,
   choices,
   chosen,
@@ -28,6 +29,7 @@ export const OutputPage = ({
   extent: Extent
   /** The last lines. */
   lines: Line[]
+  previous: number | null
   config: Bounds
   /** The processes that the lines can be filtered by. */
   choices: string[]
@@ -48,6 +50,7 @@ export const OutputPage = ({
     }
     extent={extent}
     lines={lines}
+    previous={previous}
     note={noteOf(extent, lines)}
     stream={`${path}/stream`}
     canGoToTime

@@ -86,7 +86,8 @@ export async function findLastLines(
     const isAtStart = lines.length === 0 || lines[0]!.time < (filter.since ?? 0)
     if (isAtStart) return { lines: found.reverse(), previous: null }
   } while (isFiltered && found.length < limit && size < maxLength && performance.now() < end)
-  return { lines: found.reverse(), previous: before }
+  const isMore = getBlockBefore(deps.logDb, { ...log, before }) !== undefined
+  return { lines: found.reverse(), previous: isMore ? before : null }
 }
 
 /** Counts the lines that only serve as context for later ones; they are returned by the next call. */

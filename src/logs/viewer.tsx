@@ -3,9 +3,9 @@ import type { Child } from 'hono/jsx'
 import { useSeenVersion } from '../web/live.tsx'
 import { Icon } from '../web/icons.tsx'
 import { assetPath } from '../web/static.ts'
-import { counted } from '../web/units.ts'
-import { LevelChoice, queryOf } from './filter-choice.tsx'
+import { filterOf, LevelChoice, withQuery } from './filter-choice.tsx'
 import type { Chosen } from './filter-choice.tsx'
+import { FoundNote } from './found-note.tsx'
 import { lineHtml } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
@@ -27,6 +27,8 @@ type Props = {
   extent: { first: number; last: number }
   /** The last lines, for readers without scripts and as the viewer's start. */
   lines: Line[]
+  /** Where those before them go on; null at the start of the log. */
+  previous: number | null
   /** True when sequence numbers are missing even without a filter. */
   hasGaps?: boolean
   /** The URL that follows the log; null when it is complete. */
@@ -107,11 +109,8 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
         aria-labelledby="log-heading"
         tabindex={0}
       >
-        {chosen.search ? (
-          <p class="log-note">
-            {lines.length === 0 ? 'No line with' : `The last ${counted(lines.length, 'line')} with`}{' '}
-            <q>{chosen.search}</q>. <a href={withQuery(page, filterOf(chosen))}>Show all lines</a>
-          </p>
+        {chosen.search || (lines.length === 0 && shown.previous !== null) ? (
+          <FoundNote {...{ page, chosen, lines }} previous={shown.previous} />
         ) : (
           shown.note && <p class="log-note">{shown.note}</p>
         )}
@@ -120,7 +119,7 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
           data-first={shown.extent.first}
           data-last={shown.extent.last}
           data-gaps={shown.hasGaps ? '' : undefined}
-          data-sparse={chosen.search ? '' : undefined}
+          data-sparse={chosen.search || chosen.before !== undefined ? '' : undefined}
           data-grouped={shown.rows ? '' : undefined}
         >
           {shown.rows ?? raw(lines.map(lineHtml).join(''))}
@@ -165,14 +164,6 @@ const Stream = ({
     hx-swap="none"
   />
 )
-
-/** The filter of the script's requests. A search isn't included, since it moves from line to line instead. */
-const filterOf = (chosen: Chosen = {}) => queryOf({ ...chosen, search: undefined })
-
-const withQuery = (path: string, ...parameters: string[]) => {
-  const query = parameters.filter((some) => some !== '').join('&')
-  return query ? `${path}?${query}` : path
-}
 
 /** Without scripts it opens the page with matching lines. */
 const LogSearch = ({ page, chosen }: { page: string; chosen: Chosen }) => (

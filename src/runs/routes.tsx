@@ -13,7 +13,7 @@ import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { listLastLines } from '../logs/read-log.ts'
+import { findLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf, isWebSocket } from '../web/client.ts'
@@ -112,12 +112,12 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   async function showRun(c: Context, chosen: ShownQuery = {}) {
     const { run, environment, project } = find(c)
     const extent = getExtent(logDb, logOf(run))
-    const lines = await listLastLines(deps, logOf(run), { ...tail, ...chosen })
+    const found = await findLastLines(deps, logOf(run), { ...tail, ...chosen })
     return show(c, {
       title: `${project.name}: a run in ${environment.name}`,
       page: () => (
         <RunPage
-          {...{ run, environment, project, extent, lines, chosen }}
+          {...{ run, environment, project, extent, ...found, chosen }}
           isCancelling={getJob(db, run.id)?.cancelRequested === true}
         />
       ),

@@ -27,10 +27,11 @@ type Props = {
 type PageProps = Props & {
   extent: { first: number; last: number }
   lines: Line[]
+  previous: number | null
   chosen: Chosen
 }
 
-export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
+export const RunPage = ({ extent, lines, previous, chosen, ...of }: PageProps) => {
   const { run } = of
   const path = `${runPath(run)}/logs`
   const hasEnded = isEnded(run.status)
@@ -55,6 +56,7 @@ export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
           heading="Log"
           extent={extent}
           lines={lines}
+          previous={previous}
           note={
             lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
           }

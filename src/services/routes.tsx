@@ -6,7 +6,7 @@ import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/a
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { changeLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { listLastLines } from '../logs/read-log.ts'
+import { findLastLines } from '../logs/read-log.ts'
 import { getExtent, listJobLogs } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
@@ -217,7 +217,7 @@ export const serviceRoutes = (
     const { now, isEnd } = statusesOf(deps, log)
     return {
       job: log.logId,
-      lines: await listLastLines(deps, log, { ...tail, ...chosen }),
+      ...(await findLastLines(deps, log, { ...tail, ...chosen })),
       chosen,
       extent: getExtent(deps.logDb, log),
       isOver: isEnd(now()),

@@ -30,6 +30,7 @@ type Props = StatusProps & {
   log: {
     job: string
     lines: Line[]
+    previous: number | null
     chosen: Chosen
     extent: { first: number; last: number }
     isOver: boolean
@@ -104,6 +105,7 @@ export const ServicePage = ({
           heading="Last start, change or stop"
           extent={log.extent}
           lines={log.lines}
+          previous={log.previous}
           note={null}
           stream={log.isOver ? null : `${servicePath(service)}/logs`}
           job={log.job}

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { insertPreview } from '../../src/environments/preview-store.ts'
 import { appBehindEdge } from '../deployments/simulated-edge.ts'
+import { writeOutput } from '../logs/writing.ts'
 import { aLaptop, onTerminal, withServer, withServerOf } from './laptop.ts'
 
 describe('the project of a folder', () => {
@@ -182,6 +183,26 @@ describe('logs', () => {
       ['--process', 'web', '--deployment', '1'],
     ])
       expect((await davit(['logs', ...args])).status, args.join(' ')).toBe(2)
+  })
+
+  test('shows all that is asked for, in however many answers it comes', async () => {
+    const { t, ada, project, davit } = await withServer({ jobsWait: true })
+    const [{ id }] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+    const texts = Array.from({ length: 12_000 }, (_, at) => `INFO ${at} `.padEnd(200, '.'))
+    texts[0] = 'ERROR at the start'
+    const lines = texts.map((text, time) => ({ time, stream: 'stdout' as const, text }))
+    writeOutput(t, { sourceId: id, deploymentId: '', name: 'app' }, lines)
+    const shown = async (...args: string[]) =>
+      (await davit(['logs', ...args])).stdout.trimEnd().split('\n')
+    expect(await shown('-n', '10000')).toEqual(texts.slice(-10_000))
+
+    const { now } = performance
+    let late = 0
+    using _ = spyOn(performance, 'now').mockImplementation(
+      () => now.call(performance) + (late += 3000), // each search ends after its first lines
+    )
+    expect(await shown('--level', 'error')).toEqual(texts.slice(0, 1))
+    expect(await shown('--search', 'info 7 ', '-n', '2')).toEqual(texts.slice(7, 8))
   })
 })
 

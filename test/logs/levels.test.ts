@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { testApp, withAda } from '../support/app.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
@@ -103,6 +103,34 @@ test('without a script a page shows the lines of a level, and those that a searc
   expect((await ada.page(`${output}?search=%3Cnone%3E`)).text).toContain(
     'No line with <q>&lt;none&gt;</q>.',
   )
+})
+
+test('a search that took too long says so, and goes on from there', async () => {
+  const { ada, output } = await manyLevels()
+  const { now } = performance
+  let late = 0
+  using _ = spyOn(performance, 'now').mockImplementation(
+    () => now.call(performance) + (late += 3000), // each search ends after its first lines
+  )
+  const search = 'search=%2312%23'
+  const { json } = await ada.get(`${output}?${search}&before=9999`)
+  expect(json).toMatchObject({ items: [], previousCursor: '2001' })
+  const { json: whole } = await ada.get(`${output}?before=9999&limit=3000`)
+  expect(whole).not.toHaveProperty('previousCursor')
+
+  const pages: string[] = []
+  for (let path: string | undefined = `${output}?${search}`; path;) {
+    const { text } = await ada.page(path)
+    pages.push(/<p class="log-note">(.*?)[ .]*<a/.exec(text)![1]!)
+    path = /<a href="([^"]+)">Search before it</.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(pages).toEqual([
+    'No line with <q>#12#</q> in the part that was searched',
+    'No earlier line with <q>#12#</q> in the part that was searched',
+    '1 earlier line with <q>#12#</q>',
+  ])
+  const { text } = await ada.page(`${output}?process=worker`)
+  expect(text).toContain(`<a href="${output}?before=2001&amp;process=worker">Search before it</a>`)
 })
 
 test('the viewer shows the lines of a level, old ones and those that come, and searches them', async () => {
