@@ -93,7 +93,7 @@ async function* events(
 
 /** Null for a comment, with which the server keeps the connection open. */
 function readEvent(block: string): ServerEvent | null {
-  const fields = block.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line))
+  const fields = block.split('\n').map((line) => /^(\w+): ?(.*)$/s.exec(line))
   const valueOf = (name: string) => fields.find((field) => field?.[1] === name)?.[2] ?? null
   const data = fields.flatMap((field) => (field?.[1] === 'data' ? [field[2]!] : []))
   if (data.length === 0) return null

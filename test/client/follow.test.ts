@@ -1,0 +1,39 @@
+import { expect, onTestFinished, spyOn, test } from 'bun:test'
+import { Server } from '../../src/client/call.ts'
+import { follow } from '../../src/client/follow.ts'
+import { sseEvent } from '../../src/web/sse.ts'
+
+/** What is followed where a server gives these answers one after the other, eleven minutes apart. */
+async function followed(answers: Response[]) {
+  const { now } = performance
+  let late = 0
+  using _ = spyOn(performance, 'now').mockImplementation(() => now.call(performance) + late)
+  const stub = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch() {
+      late += 11 * 60_000
+      return answers.shift() ?? new Response(null, { status: 500 })
+    },
+  })
+  onTestFinished(() => stub.stop(true))
+  const server = new Server({ url: stub.url.origin, token: null })
+  const { signal } = new AbortController()
+  const texts: string[] = []
+  for await (const event of follow(server, '/log', { signal }))
+    if ('line' in event) texts.push(event.line.text)
+  return texts
+}
+
+const stream = (...events: string[]) =>
+  new Response(`: open\n\n${events.join('')}`, { headers: { 'Content-Type': 'text/event-stream' } })
+
+const line = (id: number, text: string) =>
+  sseEvent({ id, data: JSON.stringify({ seq: id, time: '', stream: 'stdout', text }) })
+
+const done = sseEvent({ event: 'done', data: 'ended' })
+
+test('a line is followed whatever line separators are in it', async () => {
+  const texts = ['one', 'two \u2028 and \u2029', 'three']
+  const lines = texts.map((text, at) => line(at + 1, text))
+  expect(await followed([stream(...lines, done)])).toEqual(texts)
+})
