@@ -125,8 +125,12 @@ const deadline = (seconds: number) => {
 /** Seconds, fewer than after which htmx gives up. */
 const longTimeout = 55
 
-/** What it stores is tried out first, elsewhere; a server also joins the swarm, or leaves. */
-const isLong = /^\/(settings\/(targets|channels|servers)\b|auth\/join$)/
+/**
+ * What it stores is tried out first, elsewhere; a server also joins the swarm, or leaves. Before a move begins
+ * and is waited for, volumes are measured and what the last one left is removed.
+ */
+const isLong =
+  /^\/(settings\/(targets|channels|servers)\b|auth\/join$|(services|envs)\/[^/]+\/move$)/
 
 /** It has a limit of its own: without a byte for too long it ends. */
 const isUpload = /^\/projects\/[^/]+\/uploads$/

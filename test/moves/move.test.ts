@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { createApp } from '../../src/app.tsx'
 import { getJobOf } from '../../src/jobs/store.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { aTarget } from '../backups/a-target.ts'
 import { away } from '../backups/simulated-restic.ts'
+import { TestClient } from '../support/client.ts'
 import { second, twoServers } from './scene.ts'
 
 test('a service moves with its volume, and back', async () => {
@@ -46,6 +48,24 @@ test('a service moves with its volume, and back', async () => {
     ...{ live: [firstServer], pinned: firstServer, leftOn: second },
   })
   expect(getService(t.db, subject.id)!.placement).toBeNull()
+})
+
+test('a move that is slow to begin is accepted, and goes on', async () => {
+  const s = await twoServers()
+  const { t, ada, own, path } = s
+  const requestTimeout = 0.05
+  const config = { ...t.config, requestTimeout, acceptTimeout: 1 }
+  const hurried = new TestClient(t.deps, createApp({ ...t.deps, config }), ada.user)
+  t.engines.all[0].diskUse = () =>
+    new Promise((done) => setTimeout(done, requestTimeout * 3000, { volumes: [] }))
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  own.before = () => released
+  const { status, json, headers } = await hurried.post(path, { server: 'server2' })
+  expect([status, json.status]).toEqual([202, 'running'])
+  expect(headers.get('Location')).toBe(path.replace('/move', ''))
+  release()
+  await t.jobs.idle()
+  expect((await ada.get(path)).json.last.status).toBe('succeeded')
 })
 
 test('what can’t be moved is refused, and what fails stays where it was', async () => {
