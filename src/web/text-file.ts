@@ -7,6 +7,9 @@ import { headOfStream } from './head.ts'
 export const datedText = ({ time, text }: { time: number; text: string }) =>
   `${new Date(time).toISOString()} ${text}\n`
 
+/** Seconds for the next piece of a file, and for its reader to take one. */
+const idleSeconds = 60
+
 type Pieces = AsyncGenerator<string> | Generator<string>
 
 /** Responds with a text file, generated in chunks with backpressure. */
@@ -43,7 +46,8 @@ export function textInPieces(
     stop = () => {},
   }: { pieces: Pieces; headers: Record<string, string>; stop?: () => void },
 ) {
-  const encoding = headers['Content-Disposition'] ? null : encodingOf(c)
+  const isFile = headers['Content-Disposition'] !== undefined
+  const encoding = isFile ? null : encodingOf(c)
   if (encoding) c.header('Content-Encoding', encoding)
   if (c.req.method === 'HEAD') {
     stop()
@@ -55,6 +59,7 @@ export function textInPieces(
       async pull(controller) {
         await pause() // a fast reader would block other work
         const { done, value } = await pieces.next()
+        if (isFile) c.env?.server?.timeout(c.req.raw, idleSeconds) // an empty piece sends nothing
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))
       },
