@@ -8,7 +8,7 @@ import { eachLines, findLastLines, findLines, listLastLines } from '../logs/read
 import { getExtent } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { merged } from '../live/merged.ts'
-import { rendering, timestampOf } from './log-line.ts'
+import { end, rendering, timestampOf } from './log-line.ts'
 import type { Line, LineFormat } from './log-line.ts'
 import { endNote, LogNote } from './log-note.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
@@ -41,12 +41,14 @@ export function keptLog(
 
   return {
     async last({ tail, maxLength = usualLength, ...wanted }) {
+      await deps.logs.refresh(log)
       if (tail === 0) return { lines: [], previous: null, next: null }
       const asked = { ...filterOf(wanted), limit: tail, maxLength }
       const { lines, previous } = await findLastLines(deps, log, asked)
       return { lines: lines.map(lineOf), previous, next: null }
     },
     async find({ after, before, limit, maxLength, ...wanted }) {
+      if (before === undefined || before === end) await deps.logs.refresh(log)
       const asked = { ...filterOf(wanted), limit, maxLength }
       if (before !== undefined) {
         const { lines, previous } = await findLastLines(deps, log, { ...asked, before })
@@ -56,6 +58,7 @@ export function keptLog(
       return { lines: lines.map(lineOf), previous: null, next }
     },
     async *each({ after, ...wanted }) {
+      await deps.logs.refresh(log)
       const asked = { ...filterOf(wanted), ...positionOf(after) }
       for await (const { lines } of eachLines(deps, log, asked)) yield lines.map(lineOf)
     },

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { instances } from '../../src/db/schema.ts'
 import { newId } from '../../src/db/new-id.ts'
@@ -168,4 +168,25 @@ test('many who come at once cost a slow engine a look at their container or two,
   await Promise.all(viewers.map((viewer) => viewer.until(isEvent('state', 'running'))))
   expect(asked.looks).toBeLessThan(10)
   expect(asked.pulses).toBeLessThan(10)
+})
+
+test('what its container wrote last is read when someone asks for it', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
+  const { name } = (await t.docker.inspectContainer(id))!
+  const of = { sourceId: environment.id, deploymentId: deployment.id, name }
+  const over = new AbortController()
+  onTestFinished(() => over.abort())
+  let asked = 0
+  const read = () =>
+    writeOutput(t, of, [{ time: Date.now(), stream: 'stdout', text: `read ${++asked}` }])
+  t.logs.whenFollowed({ sourceId: environment.id, logId: '' }, over.signal, read) // as its reader waits
+  const path = `/containers/${id}/logs`
+  for (const query of ['', '?limit=9', '?after=0', '?download=1']) {
+    const { text } = await ada.get(path + query)
+    expect([query, text]).toEqual([query, expect.stringContaining(`read ${asked}`)])
+  }
+  expect(asked).toBe(4)
+  await ada.get(`${path}?before=2`)
+  expect(asked).toBe(4)
 })
