@@ -24,11 +24,13 @@ export async function* follow<Line extends LogLine = LogLine>(
   let last = after
   let pause = pauses.first
   let lostAt: number | null = null
+  const opened = () => {
+    if (lostAt !== null) note('Connected again.')
+    lostAt = null
+  }
   for (;;) {
     try {
-      for await (const { id, event, data } of events(server, path, { last, signal })) {
-        if (lostAt !== null) note('Connected again.')
-        lostAt = null
+      for await (const { id, event, data } of events(server, path, { last, signal, opened })) {
         pause = pauses.first
         if (event === 'done') return
         if (event === 'status') yield { status: data }
@@ -59,7 +61,7 @@ type ServerEvent = { id: string | null; event: string | null; data: string }
 async function* events(
   server: Server,
   path: string,
-  { last, signal }: { last: number; signal: AbortSignal },
+  { last, signal, opened }: { last: number; signal: AbortSignal; opened: () => void },
 ): AsyncGenerator<ServerEvent> {
   const quiet = new AbortController()
   const lost = () =>
@@ -70,6 +72,7 @@ async function* events(
       headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(last) },
       signal: AbortSignal.any([signal, quiet.signal]),
     })
+    opened() // a quiet log may send nothing for hours
     const decoder = new TextDecoder()
     let text = ''
     for await (const bytes of response.body!) {

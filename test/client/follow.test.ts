@@ -37,3 +37,9 @@ test('a line is followed whatever line separators are in it', async () => {
   const lines = texts.map((text, at) => line(at + 1, text))
   expect(await followed([stream(...lines, done)])).toEqual(texts)
 })
+
+test('a quiet log is followed on through every short absence of the server', async () => {
+  const away = () => new Response('', { status: 502 })
+  const answers = [away(), stream(), away(), stream(line(1, 'at last'), done)]
+  expect(await followed(answers)).toEqual(['at last'])
+})
