@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import type { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { apps } from '../../src/deployments/observe.ts'
 import { listDifferent } from '../../src/runtime/reconcile.ts'
