@@ -106,13 +106,15 @@ type ActDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'locks'>
 
 /** Uses the container's own stop timeout. */
 async function stop(deps: ActDeps, found: FoundContainer) {
-  const { container } = found
+  const { container, place } = found
   if (!isUp(container))
     throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
   refuseKept(found)
   const docker = deps.engines.of(container)
-  if (!(await besideHolds(deps, found, () => stopContainer(docker, container)))) throw noContainer()
+  const isOwn = place.kind === 'own'
+  const stopIt = () => stopContainer(docker, container, { isOwn })
+  if (!(await besideHolds(deps, found, stopIt))) throw noContainer()
 }
 
 async function restart(deps: ActDeps, found: FoundContainer) {

@@ -2,15 +2,27 @@ import { EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { explain } from './explain.ts'
+import { stayStopped } from './freeze.ts'
 
 type Acted = Pick<Container, 'id' | 'name'>
 
-/** Uses the container's own stop timeout by default. Returns false when the container was removed. */
-export const stopContainer = (
+/**
+ * Uses the container's own stop timeout by default. Davit's own stay stopped until someone starts them. Returns false
+ * when the container was removed.
+ */
+export function stopContainer(
   docker: Docker,
   container: Acted,
-  options: { timeoutSeconds?: number } = {},
-) => refused(container, 'stop', docker.stopContainer(container.id, options))
+  { isOwn = true, ...options }: { timeoutSeconds?: number; isOwn?: boolean } = {},
+) {
+  const { id } = container
+  const stop = async () => {
+    const isThere = await docker.stopContainer(id, options)
+    if (isOwn) await stayStopped(docker, id)
+    return isThere
+  }
+  return refused(container, 'stop', stop())
+}
 
 /** Starts it even if it was stopped. Returns false when it was removed. */
 export const restartContainer = (docker: Docker, container: Acted) =>

@@ -43,3 +43,23 @@ export async function startAgain(docker: Docker, { id, policy, wasUp }: Freezing
   if (found.restartPolicy.name !== policy.name) await docker.setRestartPolicy(id, policy)
   if (wasUp && !isUp(found)) await docker.startContainer(id)
 }
+
+/**
+ * The policy of a container while it is stopped, where Docker would start it at its own start in spite of that. With
+ * `unless-stopped` it is restarted as before, should it run.
+ */
+const whileStopped: Partial<Record<RestartPolicy['name'], RestartPolicy>> = {
+  always: { name: 'unless-stopped' },
+  'on-failure': { name: 'no' },
+}
+
+/** Lets a stopped container stay so when Docker starts. Call it after the stop: while it runs, its policy is restored. */
+export async function stayStopped(docker: Docker, id: string) {
+  const found = await docker.inspectContainer(id)
+  const policy = found?.state === 'exited' ? whileStopped[found.restartPolicy.name] : undefined
+  if (policy) await docker.setRestartPolicy(id, policy)
+}
+
+/** True for a container whose policy isn't its own: it was stopped, or its start wasn't to be repeated. */
+export const isPolicyLent = (now: RestartPolicy, own: RestartPolicy) =>
+  now.name !== own.name && (now.name === 'no' || now.name === whileStopped[own.name]?.name)

@@ -5,6 +5,7 @@ import { report } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import { removeReplaced } from './drain.ts'
 import { adoptAddress } from './endpoint-store.ts'
+import { isPolicyLent } from './freeze.ts'
 import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
 import { listOnce } from './once-store.ts'
 import { awaitReturn } from './restore-routing.ts'
@@ -207,18 +208,17 @@ async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
 }
 
 /**
- * Restores the restart policy of a running container after an interrupted restart: during its gate it has
- * none, so that a crash ends it.
+ * Restores the restart policy of a container that runs. While it was stopped it may have had another one, and during the
+ * gate of an interrupted restart it had none, so that a crash ended it.
  */
 async function restoreRestartPolicy(
   { db, engines, secrets }: RuntimeDeps,
   { id: workloadId }: WorkloadKey,
   { instance, container }: { instance: Instance; container: Container },
 ) {
-  if (container.restartPolicy.name !== 'no') return
   const components = openComponents(secrets, getLiveRelease(db, workloadId)) ?? []
   const policy = components.find(({ name }) => name === instance.component)?.options.restart
-  if (!policy || policy.name === 'no') return
+  if (!policy || !isPolicyLent(container.restartPolicy, policy)) return
   try {
     await engines.of(container).setRestartPolicy(container.id, policy)
   } catch (error) {

@@ -3,6 +3,7 @@ import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
 import { publishedAt } from './endpoint-store.ts'
+import { stayStopped } from './freeze.ts'
 import { replaceInstance } from './replace.ts'
 import { componentIn, placed, startDown } from './revert.ts'
 import type { GateRun, RollOut } from './run.ts'
@@ -89,13 +90,18 @@ async function restartSome(
   })
   // a crash must end the gate, not be hidden by a restart
   for (const { id, docker } of restarting) await docker.setRestartPolicy(id, { name: 'no' })
+  let isStarted = false
   try {
     await startAndGate(
       run,
       made.map((one) => ({ ...one, isUp: !toStart.includes(one) })),
     )
+    isStarted = true
   } finally {
-    for (const { id, docker, policy } of restarting) await docker.setRestartPolicy(id, policy)
+    for (const { id, docker, policy } of restarting) {
+      await docker.setRestartPolicy(id, policy)
+      if (!isStarted) await stayStopped(docker, id) // some may be as they were before
+    }
   }
   for (const { instance, component } of made)
     if (component.oneShot) updateInstance(db, instance.id, { state: 'stopped' })
@@ -121,7 +127,10 @@ export const stopLive = (
     const stop = async (instance: Instance) => {
       const container = keyOf(instance)
       signal.throwIfAborted()
-      if (container) await deps.runtime.stop(container)
+      if (container) {
+        await deps.runtime.stop(container)
+        await stayStopped(deps.engines.of(container), container.id)
+      }
       updateInstance(deps.db, instance.id, { state: 'stopped' })
     }
     await lastFirst(workload, instances, stop, componentIn(deps, workload))

@@ -2,7 +2,7 @@ import { EngineError } from '../../../src/docker/index.ts'
 import type { ContainerOptions, EngineEvent, RestartPolicy } from '../../../src/docker/index.ts'
 import { isWithin, nextAddress, takenOn } from './addresses.ts'
 import { Objects } from './objects.ts'
-import { behaviourOf } from './state.ts'
+import { behaviourOf, mayStart } from './state.ts'
 import type { FakeContainer } from './state.ts'
 
 /** Milliseconds before the engine starts a container again; doubled each time. */
@@ -159,10 +159,8 @@ export class FakeEngine extends Objects {
     } else this.#wakeWaiting(container)
   }
 
-  #isToRestart({ policy, stoppedByHand, exitCode, restartCount }: FakeContainer) {
-    if (stoppedByHand) return false
-    if (policy.name === 'on-failure') return exitCode !== 0 && restartCount < policy.maximumRetries
-    return policy.name !== 'no'
+  #isToRestart(container: FakeContainer) {
+    return !container.stoppedByHand && mayStart(container)
   }
 
   #startAgain(container: FakeContainer) {
@@ -230,15 +228,17 @@ export class FakeEngine extends Objects {
     this.tell(container, 'destroy')
   }
 
-  /** All end and, where their policy says so, start again: as when the engine is restarted. */
+  /** All end and, where their policy says so, start again, also what was stopped: as when the engine is restarted. */
   reboot() {
     for (const container of this.containers.values()) {
       const ran = ['running', 'restarting', 'paused'].includes(container.state)
-      if (!ran) continue
-      this.#leave(container)
-      Object.assign(container, { state: 'exited', exitCode: 137, finishedAt: this.clock.now() })
-      this.#wakeWaiting(container)
-      if (container.policy.name === 'always' || container.policy.name === 'unless-stopped')
+      if (ran) {
+        this.#leave(container)
+        Object.assign(container, { state: 'exited', exitCode: 137, finishedAt: this.clock.now() })
+        this.#wakeWaiting(container)
+      }
+      const { policy, stoppedByHand, startedAt } = container
+      if (startedAt && mayStart(container) && !(policy.name === 'unless-stopped' && stoppedByHand))
         try {
           this.#launch(container)
         } catch {

@@ -87,3 +87,10 @@ export function behaviourOf(command: string[]): Behaviour {
   if (/^sh -c trap '' TERM; /.test(text)) return { ...forever, stubborn: true }
   throw new Error(`The fake engine does not know what the command ${text} does.`)
 }
+
+/** Whether its policy says that it runs again. Only `unless-stopped` minds who ended it, when the engine starts. */
+export function mayStart({ policy, exitCode, restartCount }: FakeContainer) {
+  if (policy.name !== 'on-failure') return policy.name !== 'no'
+  const { maximumRetries: most } = policy
+  return exitCode !== 0 && (most === 0 || restartCount < most)
+}
