@@ -131,7 +131,7 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   })
   await recover(t.deps, { signal: new AbortController().signal })
   // the last is the deletion that was broken off
-  expect(called).toEqual(['remove', 'inspect', 'remove', 'remove'])
+  expect(called).toEqual(['remove', 'inspect', 'start', 'remove', 'inspect', 'remove'])
   expect((await ada.get(pathOf({ projectId, id: interrupted.id }))).json).toMatchObject({
     status: 'failed',
     error: { code: 'interrupted' },

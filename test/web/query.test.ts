@@ -32,8 +32,7 @@ test('what is wrong is refused by its name in our words', async () => {
   expect(refusal).toBeInstanceOf(AppError)
   expect(refusal).toMatchObject({
     code: 'invalid',
-    message:
-      'source_id must be the id of a source. limit must be a whole number from 1 to 9 (how many).',
+    message: 'source_id is required. limit must be a whole number from 1 to 9 (how many).',
     fields: [{ field: 'source_id' }, { field: 'limit' }],
   })
   expect(await read('source_id=a&source_id=b')).toMatchObject({ fields: [{ field: 'source_id' }] })
