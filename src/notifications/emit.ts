@@ -83,10 +83,11 @@ function bounded(event: NewEvent): NewEvent {
  */
 function happenedAgain(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
   const { id, count } = open
-  const { title, text, todo = null } = event
+  const { title, text, href, todo = null } = event
   const isWorse = open.level !== 'failure' && event.level === 'failure'
   const level = open.level === 'failure' ? open.level : event.level
-  const changes = { level, title, text, todo, count: count + 1, lastAt: now, endedAt: null }
+  const said = { level, title, text, todo, href }
+  const changes = { ...said, count: count + 1, lastAt: now, endedAt: null }
   updateEvent(tx, id, changes)
   const to = listChannelsFor(tx, open)
   if (isWorse) renewForAll(tx, to, id)
