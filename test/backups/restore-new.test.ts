@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { made } from '../services/instances.ts'
+import { serverId, storeServers } from '../support/servers.ts'
 import { away } from './simulated-restic.ts'
 import { aService, withVolume } from './scene.ts'
 
@@ -126,7 +128,7 @@ test('what can’t be created is refused, with its field', async () => {
     [{ name: 'x'.repeat(61) }, 'name'],
     [{ into: 'same', name: 'other' }, 'name'],
     [{ into: 'same', server: 'server2' }, 'server'],
-    [{ server: 'server2' }, 'placement'],
+    [{ server: 'server2' }, 'server'],
     [{ into: 'elsewhere' }, 'into'],
     [{ environmentId: crypto.randomUUID() }, 'environmentId'],
     [{ into: 'same', environmentId: crypto.randomUUID() }, 'environmentId'],
@@ -138,6 +140,27 @@ test('what can’t be created is refused, with its field', async () => {
   const taken = await ada.post(`/backups/${id}/restore`, { into: 'new', name: 'thing' })
   expect([taken.status, taken.json.errors[0].field]).toEqual([409, 'name'])
   expect(await servicesOf(scene)).toEqual(['thing'])
+})
+
+test('the only server may be named for the new service, as the preview names it', async () => {
+  const scene = await aService()
+  const { backUp, ada } = scene
+  const { id } = await backUp()
+  const [only] = (await ada.get(`/backups/${id}/restore`)).json.servers
+  for (const server of [only.id, only.name]) {
+    const { status, into, errors } = await restoreNew(scene, id, { server })
+    expect([errors, status, into?.created]).toEqual([undefined, 'succeeded', true])
+  }
+})
+
+test('a server that may not run the new service is refused at the field that names it', async () => {
+  const { backUp, ada, db } = await aService()
+  const { id } = await backUp()
+  storeServers(db, [{}, {}])
+  updateServer(db, serverId(2), { roles: ['edge'] })
+  const body = { into: 'new', server: 'server2' }
+  const { status, json } = await ada.post(`/backups/${id}/restore`, body)
+  expect([status, json.errors?.[0].field]).toEqual([422, 'server'])
 })
 
 test('values stay, as files of volumes may have them', async () => {

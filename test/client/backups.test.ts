@@ -45,7 +45,7 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   const placed = ['backups', 'restore', id, '--new', '--on', 'box2', '--server', address]
   expect(await davit(placed)).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('placement'),
+    stderr: expect.stringContaining('server must'),
   })
 
   const output = `${folder}/volumes.tar`

@@ -1,4 +1,4 @@
-import { AppError, Failure } from '../../platform/errors.ts'
+import { AppError, Failure, invalidField } from '../../platform/errors.ts'
 import type { User } from '../../web/factory.ts'
 import { componentsOf } from '../../services/definition.ts'
 import type { Definition } from '../../services/definition.ts'
@@ -21,7 +21,7 @@ export type NewService = NonNullable<Preview['new']>
 type Wanted = {
   owner: User
   name: string | null
-  /** Where it runs; null for the server that Davit runs on. */
+  /** Where it runs, by name or id; null for the server that Davit runs on. */
   server: string | null
   database: string | null
   /** Both run in the storing transaction, `check` first. */
@@ -48,18 +48,36 @@ export async function restoreIntoNew(
   const input = {
     ...{ name: name ?? nameFor(deps, backup), allowed },
     ...(file.about.version !== '' && { version }),
-    ...(server !== null && { placement: { server } }),
+    placement: server === null ? null : placedOn(deps, server),
   }
   const values = valuesFor(deps, backup, definition)
   const wanted = { owner, template, compose, values, file, input }
-  return makeService(deps, wanted, (service) => {
-    check()
-    insertRestore(deps.db, backup, {
-      ...{ subject: ofService(service), isNew: true, isBackedUp: false },
-      ...{ by: owner.email, database },
+  try {
+    return makeService(deps, wanted, (service) => {
+      check()
+      insertRestore(deps.db, backup, {
+        ...{ subject: ofService(service), isNew: true, isBackedUp: false },
+        ...{ by: owner.email, database },
+      })
+      also(service)
     })
-    also(service)
-  })
+  } catch (error) {
+    throw asServer(error)
+  }
+}
+
+/** Null for the only server: a placement needs a second one. */
+function placedOn({ serverList }: Pick<BackupDeps, 'serverList'>, server: string) {
+  const all = serverList.list()
+  const named = all.find(({ id, name }) => id === server || name === server)
+  if (!named) throw invalidField('server', 'must be one of the servers.')
+  return all.length > 1 ? { server: named.id } : null
+}
+
+/** A placement is refused at the field that a restore has for it. */
+function asServer(error: unknown) {
+  const [refused] = error instanceof AppError ? error.fields : []
+  return refused?.field === 'placement' ? invalidField('server', refused.message) : error
 }
 
 async function definitionIn(deps: BackupDeps, backup: Backup): Promise<Definition> {
