@@ -21,6 +21,7 @@ import { counted } from '../web/units.ts'
 import type { Drains } from './drains.ts'
 import { progressOf, progressOfTraces } from './progress.ts'
 import { sendDepsOf } from './send-batch.ts'
+import { usesTls } from './senders/syslog.ts'
 import { sealed, senders, sendLines, sendSpans } from './senders/index.ts'
 
 type Deps = HeadDeps & {
@@ -76,6 +77,7 @@ export const drain = resource({
   },
   see: ({ db, logDb }: Deps, row) => ({
     ...{ ...row, ...progressOf(logDb, row) },
+    tls: row.kind === 'syslog' ? usesTls(row.tls) : row.tls,
     ofTraces: progressOfTraces(db, logDb, row),
   }),
   row: ({ name, sentAt, waiting, dropped, problem, ofTraces, ...row }) => ({

@@ -59,6 +59,18 @@ test('what is no receiver is refused by its field, also a private address', asyn
   expect((await ada.get(path)).json.items).toHaveLength(1)
 })
 
+test('a syslog drain says that it uses TLS unless that is switched off', async () => {
+  const { ada, path, one, made } = await drained({ kind: 'syslog', host: '127.0.0.1', port: 6514 })
+  expect(made.tls).toBe(true)
+  for (const [tls, shown] of [
+    [false, false],
+    [null, true],
+  ])
+    expect((await ada.put(one, { tls })).json.tls).toBe(shown)
+  const loki = { kind: 'loki', name: 'other', url: 'http://127.0.0.1:3100' }
+  expect((await ada.post(path, loki)).json.tls).toBeNull()
+})
+
 test('a name is taken once, and an environment has five at most', async () => {
   const { ada, path } = await drained(s3)
   const made = (name: string) => ada.post(path, { ...s3, name })

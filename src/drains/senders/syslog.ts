@@ -45,7 +45,7 @@ export const syslog = drainSender({
     addresses.sort((a, b) => isIP(a) - isIP(b))
     for (const [index, address] of addresses.entries())
       try {
-        return await write(deps, { host, address, port, tls: tls !== false }, bytes)
+        return await write(deps, { host, address, port, tls: usesTls(tls) }, bytes)
       } catch (error) {
         if (signal.aborted) throw signal.reason
         const { code = '' } = error as { code?: string }
@@ -54,6 +54,9 @@ export const syslog = drainSender({
       }
   },
 })
+
+/** Unless it is switched off: a drain whose TLS was never chosen has it. */
+export const usesTls = (tls: boolean | null | undefined) => tls !== false
 
 const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
 
