@@ -112,6 +112,18 @@ describe('a target', () => {
     expect(form.text).not.toContain('a secret key')
   })
 
+  test.each([
+    ['S3', s3, 'backups/davit'],
+    ['SFTP', sftp, '/srv/backups'],
+    ['a directory', directory, '/mnt/backups'],
+  ])('by %s may have a slash at the end of its path, which is dropped', async (_, body, place) => {
+    const { root, tried } = scene()
+    const added = await root.post(path, { ...body, path: `${place}/` })
+    expect([added.status, added.json.path, tried[0]?.path]).toEqual([201, place, place])
+    const changed = await root.put(`${path}/${added.json.id}`, { path: `${place}-2/` })
+    expect(changed.json.path).toBe(`${place}-2`)
+  })
+
   test('that can’t be tried out because Docker fails is not stored', async () => {
     const { t, ada, answers } = scene()
     answers.failure = new Failure('image_not_found', 'The image can’t be pulled.', 'Try again.')
@@ -189,6 +201,8 @@ describe('refused before anything is asked', () => {
     ['the root', { ...directory, path: '/' }, 'path'],
     ['a relative directory', { ...directory, path: 'mnt' }, 'path'],
     ['a directory with ..', { ...directory, path: '/mnt/../etc' }, 'path'],
+    ['a directory with .. and a slash', { ...directory, path: '/mnt/../' }, 'path'],
+    ['a directory with two slashes', { ...directory, path: '/mnt//' }, 'path'],
     ['a directory with a colon', { ...directory, path: '/mnt:/etc' }, 'path'],
   ])('is %s', async (_, body, field) => {
     const { root, tried } = scene()

@@ -6,8 +6,14 @@ import { kindForm } from '../../web/kind-form.ts'
 import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 
-/** Relative to the bucket or the home directory, or from the root. */
-const path = /^(?!.*(^|\/)\.{1,2}(\/|$))\/?[\p{L}\p{N}_.@ -]+(\/[\p{L}\p{N}_.@ -]+)*$/u
+/** Relative to the bucket or the home directory, or from the root; a / at its end is dropped. */
+const pathField = (look: Parameters<typeof lineField>[1]) =>
+  lineField('Directory', { ...look, code: true })
+    .overwrite((text) => text.replace(/(?<=.)\/$/, ''))
+    .regex(
+      /^(?!.*(^|\/)\.{1,2}(\/|$))\/?[\p{L}\p{N}_.@ -]+(\/[\p{L}\p{N}_.@ -]+)*$/u,
+      'must be a path of letters, digits, spaces and . _ @ -, without “.” and “..” in it.',
+    )
 
 const password = field(line('a repository key', { min: 8, max: 200 }).nullish(), {
   label: 'Repository key',
@@ -37,13 +43,10 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
           region: lineField('Region', { max: 60, code: true, isNarrow: true })
             .regex(/^[\w-]+$/, 'must be a region such as eu-central-1.')
             .nullish(),
-          path: lineField('Directory', {
+          path: pathField({
             max: 200,
-            code: true,
             hint: 'In the bucket. Leave empty to use all of it.',
-          })
-            .regex(path, 'must be a path such as backups/davit.')
-            .nullish(),
+          }).nullish(),
           accessKey: lineField('Access key', { max: 200, code: true }),
           secretKey: lineField('Secret key', {
             max: 500,
@@ -67,12 +70,11 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             /^[A-Za-z0-9_][\w.@-]*$/,
             'must be a user name of letters, digits, dots and hyphens.',
           ),
-          path: lineField('Directory', {
+          path: pathField({
             max: 500,
-            code: true,
             placeholder: 'backups/davit',
             hint: 'From the user’s home, or from the root with a / first.',
-          }).regex(path, 'must be a path such as backups/davit.'),
+          }),
           key: field(
             block('a private key', { max: 20_000 }).superRefine((text, { addIssue }) => {
               const message = whyNotKey(text)
@@ -122,14 +124,11 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
         label: 'Directory',
         adminOnly: true,
         fields: {
-          path: lineField('Directory', {
+          path: pathField({
             max: 500,
-            code: true,
             placeholder: '/mnt/backups',
             hint: 'On this server. A backup on the same disk is lost with it: use another disk, or a mounted share.',
-          })
-            .regex(path, 'must be the path of a directory, without “.” and “..” in it.')
-            .regex(/^\//, 'must begin with a /.'),
+          }).regex(/^\//, 'must begin with a /.'),
         },
       },
     },
