@@ -9,6 +9,7 @@ import { findLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { aboutNew } from '../services/make.ts'
+import { servicePath } from '../services/own-service.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { byteFile } from '../web/byte-file.ts'
@@ -142,8 +143,14 @@ export const backupRoutes = (deps: RouteDeps) => {
           },
         })
         deps.jobs.wake()
-        const said = created ? `Restore into ${created.name} queued.` : 'Restore queued.'
-        return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(own(c)) })
+        const at = `/backups/${backup.id}`
+        return moveOn(c, {
+          to: at,
+          created: created !== null,
+          location: created ? servicePath(created) : at,
+          said: created ? `Restore into ${created.name} queued.` : 'Restore queued.',
+          json: () => jsonOf(own(c)),
+        })
       },
     )
     .delete('/backups/:id', async (c) => {

@@ -219,10 +219,11 @@ export const operations: SliceOperations = () => ({
       'Preview what a restore would replace or create',
       restorePreview(),
     ),
-    'POST /backups/:id/restore': does(
-      'Replace the data of its service or environment by that of a backup, after a backup of today’s; or create a service with it',
-      backup(),
-    ),
+    'POST /backups/:id/restore': {
+      summary:
+        'Replace the data of its service or environment by that of a backup, after a backup of today’s; or create a service with it. 201: a service was created, at `Location`',
+      answers: { 200: backup(), 201: backup() },
+    },
     'DELETE /backups/:id': works('Delete a backup from its target', nothing),
   },
 })

@@ -177,6 +177,8 @@ type Act<Deps, Stored> = {
   /** Its summary in the API document. */
   note: string
   json?: () => ZodType
+  /** It creates what is answered, which `to` leads to. */
+  creates?: boolean
   run: (deps: Deps, c: Context<Env>, row: Stored) => Promise<Acted> | Acted
   /** What it would do, asked by a GET: as JSON, and in the dialog that its button opens. */
   preview?: {
@@ -234,9 +236,9 @@ export const operationsOf =
           ),
         }),
         ...Object.fromEntries(
-          Object.entries(acts).flatMap(([name, { note, preview, json: answer = json }]) => [
+          Object.entries(acts).flatMap(([name, { note, preview, json: answer = json, ...act }]) => [
             ...(preview ? [[`GET ${ofOne}/${name}`, does(preview.note, preview.json())]] : []),
-            [`POST ${ofOne}/${name}`, does(note, answer())],
+            [`POST ${ofOne}/${name}`, (act.creates ? creates : does)(note, answer())],
           ]),
         ),
         [`DELETE ${ofOne}`]: does(`${remove.verb} ${one}${remove.note ?? ''}`, others),
@@ -250,6 +252,6 @@ type Described = Pick<Any, 'path' | 'part' | 'json' | 'change'> & {
   plural: string
   item?: Pick<NonNullable<Any['item']>, 'schema' | 'note'>
   create: Pick<Any['create'], 'verb' | 'schema' | 'note'>
-  acts?: Record<string, Pick<Act<never, never>, 'note' | 'json' | 'preview'>>
+  acts?: Record<string, Pick<Act<never, never>, 'note' | 'json' | 'preview' | 'creates'>>
   remove: Pick<Any['remove'], 'verb' | 'lists' | 'note'>
 }

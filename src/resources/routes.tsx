@@ -82,12 +82,12 @@ export function resourceRoutes<
         changed,
       )
   for (const [name, act] of Object.entries(acts)) {
-    const { button, preview } = act
+    const { button, preview, creates: created = false } = act
     routes.post(`${ofOne}/${name}`, guard, ownFirst, async (c: Context<Env>) => {
       const row = find(c)
-      const { said, to = pathIn(c), json } = await act.run(deps, c, row)
+      const { to = pathIn(c), json = () => jsonOf(find(c)), said } = await act.run(deps, c, row)
       audit(c, eventOf(resource, name), { object: auditOf(c, row) })
-      return moveOn(c, { to, said, json: json ?? (() => jsonOf(find(c))) })
+      return moveOn(c, { to, said, created, json })
     })
     if (!preview) continue
     routes.get(`${ofOne}/${name}`, guard, async (c: Context<Env>) => {

@@ -117,6 +117,7 @@ export const schedule = resource({
       button: 'Run now',
       note: 'Run its command now; it waits its turn as at a due time',
       json: run,
+      creates: true,
       run({ db, jobs }, c, row) {
         const begun = db.transaction(
           () => insert(db, getScheduleIn(db, row.id)!, userOf(c).email),

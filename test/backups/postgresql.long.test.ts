@@ -161,7 +161,7 @@ test('a deleted PostgreSQL is restored into a new one, with passwords of its own
 
   const asked = { into: 'new', name: 'again' }
   const { status, text } = await root.post(`/backups/${json.id}/restore`, asked)
-  expect(status, text).toBe(200)
+  expect(status, text).toBe(201)
   await t.jobs.idle()
   const { restore } = (await root.get(`/backups/${json.id}`)).json
   expect(restore).toMatchObject({ status: 'succeeded', error: null, into: { name: 'again' } })

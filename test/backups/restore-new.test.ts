@@ -5,6 +5,7 @@ import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { made } from '../services/instances.ts'
+import { comparison, readDocument } from '../support/openapi.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { away } from './simulated-restic.ts'
 import { aService, withVolume } from './scene.ts'
@@ -12,10 +13,12 @@ import { aService, withVolume } from './scene.ts'
 type Scene = Awaited<ReturnType<typeof aService>>
 
 async function restoreNew({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
-  const { status, json } = await ada.post(`/backups/${id}/restore`, { into: 'new', ...body })
+  const path = `/backups/${id}/restore`
+  const { status, json, headers } = await ada.post(path, { into: 'new', ...body })
   await t.jobs.idle()
   const { json: backup } = await ada.get(`/backups/${id}`)
-  return { answer: status, errors: json?.errors, ...backup.restore }
+  const created = headers.get('Location')
+  return { answer: status, created, errors: json?.errors, ...backup.restore }
 }
 
 const servicesOf = async ({ ada }: Scene) =>
@@ -43,7 +46,8 @@ test('a backup is restored into a new service, beside the one that it is of', as
   })
   const done = await restoreNew(scene, id, { name: 'copy' })
   expect(done).toMatchObject({
-    ...{ answer: 200, status: 'succeeded', error: null, before: null },
+    ...{ answer: 201, created: `/services/${done.into?.id}` },
+    ...{ status: 'succeeded', error: null, before: null },
     into: { kind: 'service', name: 'copy', created: true },
   })
   expect(restic.restored).toEqual([files[0].snapshot])
@@ -52,6 +56,19 @@ test('a backup is restored into a new service, beside the one that it is of', as
   expect([copy.status, copy.deleting]).toEqual(['running', false])
   expect(await states()).toEqual(['running'])
   expect(await volumesOf(scene)).toEqual([`davit-${service.id}-data`, `davit-${done.into.id}-data`])
+})
+
+test('a service that is created with a backup is answered as the API document says, and a form goes on to the backup', async () => {
+  const { backUp, ada, t } = await aService()
+  const path = `/backups/${(await backUp()).id}`
+  const { answerErrors } = comparison(await readDocument(ada))
+  const { status, json: body } = await ada.post(`${path}/restore`, { into: 'new' })
+  const answer = { status, type: 'application/json', body }
+  expect(answerErrors('POST /backups/:id/restore', answer)).toEqual([])
+  await t.jobs.idle()
+  const form = await ada.form(`${path}/restore`, { into: 'new', name: 'another' })
+  expect([form.status, form.headers.get('Location')]).toEqual([303, path])
+  await t.jobs.idle()
 })
 
 test('the backup of a deleted service is found and restored into a new one', async () => {

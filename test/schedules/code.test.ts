@@ -89,7 +89,7 @@ test('only the file changes them; they can be paused and run', async () => {
   expect((await ada.delete(one)).status).toBe(409)
   const paused = await ada.put(one, { enabled: false, timeout: null, missed: null })
   expect(paused.json).toMatchObject({ enabled: false, zone: 'Asia/Tokyo', overlap: 'queue' })
-  expect((await ada.post(`${one}/run`)).status).toBe(200)
+  expect((await ada.post(`${one}/run`)).status).toBe(201)
   const { text } = await ada.page(path)
   expect(text).not.toContain('Delete clean')
   expect(text).toContain('Delete nightly')

@@ -88,11 +88,12 @@ test('it is paused and goes on by a button, without other changes', async () => 
   expect((await ada.get(one)).json.nextTimes).toHaveLength(5)
 })
 
-test('it runs at once when asked, but not beside itself', async () => {
+test('it runs at once when asked, which creates a run, but not beside itself', async () => {
   const { ada, one, runs } = await scheduled()
-  const { status, json } = await ada.post(`${one}/run`)
-  expect(status).toBe(200)
+  const { status, json, headers } = await ada.post(`${one}/run`)
+  expect(status).toBe(201)
   expect(json).toMatchObject({ status: 'pending', id: runs()[0]!.id })
+  expect((await ada.get(headers.get('Location')!)).json.id).toBe(json.id)
   expect((await ada.post(`${one}/run`)).status).toBe(409)
 })
 
