@@ -80,16 +80,18 @@ export function refuseOthers(
     throw invalidField('events', `can’t have ${added}, which is for admins.`)
   if (accountMail && !row?.accountMail && !isAdminNow(db, ownerId))
     throw invalidField('accountMail', 'can only be set by an admin.')
-  // whoever gets these mails can log in as anyone, which no token may
-  if (isToken && (accountMail || row?.accountMail))
-    throw new AppError(
-      'forbidden',
-      'API tokens can’t change who sends password resets. Log in in a browser.',
-    )
+  if (isToken && (accountMail || row?.accountMail)) throw notByToken()
   const own = new Set(listOwnProjects(db, ownerId).map(({ id }) => id))
   const foreign = projects?.find((id) => !own.has(id) && !row?.projects?.includes(id))
   if (foreign) throw invalidField('projects', 'must be ids of your projects.')
 }
+
+/** Whoever gets the mails of accounts can log in as anyone, which no token may. */
+export const notByToken = () =>
+  new AppError(
+    'forbidden',
+    'API tokens can’t change who sends password resets. Log in in a browser.',
+  )
 
 type ChoicesProps = {
   c: Context<Env>

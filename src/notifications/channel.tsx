@@ -6,13 +6,21 @@ import { listOwnProjects } from '../git/store.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
+import { deleteRow } from '../resources/store.ts'
 import { Button } from '../web/form.tsx'
 import { componentOf, time } from '../web/operation.ts'
 import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import { Choices, channelForm, refuseOthers, senderOf, sentTo } from './channel-form.tsx'
+import {
+  Choices,
+  channelForm,
+  notByToken,
+  refuseOthers,
+  senderOf,
+  sentTo,
+} from './channel-form.tsx'
 import { addRecipients, getLastDelivery, sealedFields } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
@@ -149,6 +157,10 @@ export const channel = resource({
   remove: {
     verb: 'Remove',
     warning: 'What waits for it isn’t sent, and its deliveries are deleted.',
+    run({ db }, row, { isToken }) {
+      if (isToken && row.accountMail) throw notByToken()
+      deleteRow(db, channels, row.id, 'channel')
+    },
   },
 })
 

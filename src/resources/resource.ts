@@ -158,7 +158,7 @@ export type Resource<
     lists?: boolean
     note?: string
     /** Runs instead of deleting the row. */
-    run?: (deps: Deps, row: Stored, how: { givesUp: boolean }) => Promise<void> | void
+    run?: (deps: Deps, row: Stored, how: Removal) => Promise<void> | void
     /** What uses a row: its removal must be confirmed, or is refused without `without`. */
     users?: {
       list: (deps: Deps, row: Stored) => User[]
@@ -170,6 +170,13 @@ export type Resource<
       lost?: (deps: Deps, row: Stored) => string | null
     }
   }
+}
+
+type Removal = {
+  /** What its users have on it, which is lost. */
+  givesUp: boolean
+  /** True for an API token, which may do less than a person. */
+  isToken: boolean
 }
 
 type Act<Deps, Stored> = {

@@ -178,7 +178,8 @@ export function resourceRoutes<
       ...{ action: `${to}/${row.id}`, from: crumb(c) },
     })
     if (refusal) return refusal
-    if (remove.run) await remove.run(deps, row, { givesUp: removalOf(c).volumes === 'give_up' })
+    const how = { givesUp: removalOf(c).volumes === 'give_up', isToken: !!c.var.token }
+    if (remove.run) await remove.run(deps, row, how)
     else deleteRow(db, table, row.id, noun)
     resource.stored?.(deps)
     audit(c, eventOf(resource, past[remove.verb]), { object: auditOf(c, row) })

@@ -116,7 +116,11 @@ describe('a channel', () => {
     const { json } = await root.post(path, { ...mail, name: 'resets' })
     for (const change of [{ host: 'smtp.example.org' }, { accountMail: false }])
       expect((await send('PUT', `${path}/${json.id}`, of(change))).status).toBe(403)
+    expect((await send('DELETE', `${path}/${json.id}`)).status).toBe(403)
     expect((await root.get(`${path}/${json.id}`)).json.host).toBe('smtp.example.com')
+    expect((await root.delete(`${path}/${json.id}`)).status).toBe(200)
+    const [other] = (await root.get(path)).json.items
+    expect((await send('DELETE', `${path}/${other.id}`)).status).toBe(200)
   })
 
   test('is refused with wrong fields', async () => {
