@@ -127,12 +127,13 @@ export const channel = resource({
         addRecipients(db, row, (own['to'] ?? []) as string[])
         outbox.retryNow(row.id)
       }
-      const projects = input.projects?.length ? input.projects : null
+      const projects = input.projects?.length ? [...new Set(input.projects)] : null
+      const columns = { events: [...new Set(input.events)], projects }
       const { generated } = senderOf(input.kind) ?? {}
-      if (row || !generated || own[generated.field]) return { columns: { projects } }
+      if (row || !generated || own[generated.field]) return { columns }
       const secret = generated.make()
       return {
-        columns: { projects, [generated.field]: secret },
+        columns: { ...columns, [generated.field]: secret },
         extra: { [generated.field]: secret },
         once: { text: secret, what: 'the secret', says: keepSecret },
       }

@@ -88,6 +88,20 @@ describe('a channel', () => {
       expect((await call).status).toBe(404)
   })
 
+  test('has each kind of event and each project once', async () => {
+    const { ada } = withAda(testApp())
+    const { url } = receiver()
+    const repositoryUrl = 'https://git.example.com/team/site.git'
+    const { id } = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
+    const twice = { events: ['unhealthy', 'unhealthy'], projects: [id, id] }
+    const once = { events: ['unhealthy'], projects: [id] }
+    const made = await ada.post(path, hook(url, twice))
+    expect(made.json).toMatchObject(once)
+    const one = `${path}/${made.json.id}`
+    expect((await ada.put(one, { ...twice, name: 'other' })).json).toMatchObject(once)
+    expect((await ada.put(one, { projects: [] })).json.projects).toBeNull()
+  })
+
   test('sends no token to another host than it was entered for', async () => {
     const { ada } = withAda(testApp())
     const { url } = receiver()
