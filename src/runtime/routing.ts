@@ -212,9 +212,13 @@ export class Routing {
       this.#wellSince.delete(this.#wellSince.keys().next().value!)
   }
 
-  /** True when it was found healthy after that time, in milliseconds: what was seen then is outdated. */
+  /**
+   * True when it was found healthy after that time, in milliseconds: what was seen then is outdated. A time to come
+   * says nothing: the clock was put back since.
+   */
   isWellSince({ id }: Pick<Instance, 'id'>, time: number) {
-    return (this.#wellSince.get(id) ?? 0) > time
+    const at = this.#wellSince.get(id) ?? 0
+    return at > time && at <= Date.now()
   }
 
   /** Stops routing to these instances, which still run or will soon run again; of the release before also ended ones. */

@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from 'bun:test'
+import { afterEach, expect, setSystemTime, spyOn, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import type { EngineEvent, EngineFeed } from '../../src/docker/index.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
@@ -9,18 +9,25 @@ import { listInstances } from '../../src/runtime/store.ts'
 import { until } from '../support/until.ts'
 import { aWorkload } from './workload.ts'
 
+afterEach(() => void setSystemTime())
+
 /** How long ago it ended, what happened since, and whether requests are kept from it. */
 test.each([
   ['just now', 0, 'nothing', true],
   ['a while ago', 5000, 'it ended', true],
   ['a while ago, before the start of the one that runs', 5000, 'nothing', false],
   ['just now, before it was found healthy', 0, 'found healthy', false],
+  ['just now, by a clock that was put back since it was found healthy', 0, 'put back', true],
 ])(
   'requests are kept from an instance that ended %s, unless it is back',
   async (_, ago, since, isExcluded) => {
     const { roll, workload, ...t } = await aWorkload({ isSimulated: true })
     await roll('first')
     const [instance] = listInstances(t.db, workload.id)
+    if (since === 'put back') {
+      t.routing.noteWell(instance!)
+      setSystemTime(Date.now() - 3_600_000)
+    }
     const { id: environmentId, ownerId, projectId } = workload
     const of = { ownerId, projectId, environmentId, deploymentId: 'first' }
     const event: EngineEvent = {
