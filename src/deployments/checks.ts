@@ -55,8 +55,8 @@ export class CheckWatch {
   run({ signal }: { signal: AbortSignal }) {
     return this.#deps.scheduler.keep(
       {
-        next: (now) => this.#next(now),
-        run: () => this.look({ signal }),
+        next: (now, { wasSet }) => this.#next(now, { wasSet }),
+        run: (now) => this.look({ signal }, now),
         failed: 'asking for the checks of commits failed',
       },
       { signal },
@@ -103,7 +103,8 @@ export class CheckWatch {
   #waiting = () =>
     listInStatus(this.#deps.db, ['waiting']).filter(({ waitUntil }) => waitUntil !== null)
 
-  #next(now: number) {
+  #next(now: number, { wasSet }: { wasSet: boolean }) {
+    if (wasSet) this.#seen.clear() // their times are of another clock
     const dues = this.#waiting().map(({ id }) => this.#seen.get(id)?.due ?? now)
     return dues.length === 0 ? null : Math.min(...dues)
   }

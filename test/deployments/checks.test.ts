@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { CheckWatch, settle } from '../../src/deployments/checks.ts'
 import { environments, events } from '../../src/db/schema.ts'
 import { getStatus } from '../../src/deployments/store.ts'
+import { Scheduler } from '../../src/platform/scheduler.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
+import { TestClock } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { hmacOf, inbox, post } from '../webhooks/senders.ts'
 import { cancel, finished, logOf } from './apps.ts'
 import { minute, passed, signal, waiting } from './waiting.ts'
@@ -184,6 +187,24 @@ describe('a commit that waits', () => {
     await restarted.look({ signal }, now)
     await restarted.look({ signal }, now + 10_000)
     expect(await finished(ada, await get(next.id))).toMatchObject({ status: 'running' })
+  })
+
+  test('doesn’t wait for as long as the clock is put back', async () => {
+    const { t, push, check, get } = await waiting()
+    const { id, commit } = await push('first')
+    check(commit, 'test', 'pending')
+    const clock = new TestClock(new Date().toISOString())
+    const stop = new AbortController()
+    onTestFinished(() => stop.abort())
+    void new CheckWatch({ ...t.deps, scheduler: new Scheduler(clock) }).run(stop)
+    await clock.pass(0)
+    await until(async () => (await get(id)).checks?.pending.length === 1)
+    check(commit, 'test', 'success')
+    clock.set(new Date(clock.now() - 60 * minute).toISOString())
+    await clock.pass(minute)
+    await until(async () => (await get(id)).checks.passed === 1)
+    await clock.pass(settle)
+    await until(async () => (await get(id)).status !== 'waiting')
   })
 
   test('starts when the environment no longer waits', async () => {

@@ -185,6 +185,22 @@ describe('a registry', () => {
     expect(registry.requests.length - before).toBeGreaterThan(1)
   })
 
+  test.each([
+    ['answered', null],
+    ['failed', { status: 502 }],
+    ['was busy', { status: 429, headers: { 'Retry-After': '1800' } }],
+  ])('that %s is asked again at once where the clock was put back since', async (_, fault) => {
+    const { ada, registry, look, id, list } = await following('1.*')
+    registry.push('1.0')
+    await deployed(ada, id)
+    if (fault) registry.fault.answer = () => new Response(null, fault)
+    await look()
+    delete registry.fault.answer
+    const newer = registry.push('1.1')
+    await look(Date.now() - 3_600_000)
+    expect((await list())[0]).toEqual(['image', 'running', '1.1', newer])
+  })
+
   test('is asked by no one where nothing follows it, or nothing would be deployed', async () => {
     const { ada, registry, look, id, path } = await following('1.*')
     registry.push('1.0')

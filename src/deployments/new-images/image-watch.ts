@@ -30,8 +30,8 @@ type State = { image: string; last: Checked; etag: string | null; failures: numb
 /** Looks for new images of the projects that follow a pattern or a tag, and keeps what it saw last. */
 export class ImageWatch {
   readonly #states = new Map<string, State>()
-  /** The times until which registries are busy, for each user. */
-  readonly #busy = new Map<string, number>()
+  /** The times between which registries are busy, for each user. */
+  readonly #busy = new Map<string, { since: number; until: number }>()
   readonly #locks = new KeyedLock()
   readonly #checks = new Map<string, number>()
 
@@ -49,7 +49,8 @@ export class ImageWatch {
     const ids = new Set(following.map(({ id }) => id))
     for (const [id, { last }] of this.#states)
       if (!ids.has(id) && last.at.getTime() < now - limits.memory) this.#states.delete(id)
-    for (const [registry, until] of this.#busy) if (until <= now) this.#busy.delete(registry)
+    for (const [registry, { since, until }] of this.#busy)
+      if (!isBetween(now, since, until)) this.#busy.delete(registry)
     const due = following.filter((project) => this.#isDue(project, now))
     const owners = new Semaphore(abreast.owners)
     const groups = Map.groupBy(due, ({ ownerId }) => ownerId).values()
@@ -60,7 +61,7 @@ export class ImageWatch {
         const age = (project: Project) => this.lastOf(project)?.at.getTime() ?? 0
         for (const project of projects.toSorted((a, b) => age(a) - age(b))) {
           if (signal.aborted || performance.now() > until) return
-          await this.#lookFor(project, { signal, now })
+          await this.#lookFor(project, signal)
         }
       }),
     )
@@ -112,7 +113,7 @@ export class ImageWatch {
       const outcome = await checkImage(this.deps, {
         ...asked,
         known: etag && last?.found ? { etag, tag: last.found.tag } : undefined,
-        onBusy: (until) => this.#busy.set(registryFor(project), until),
+        onBusy: (until) => this.#busy.set(registryFor(project), { since: Date.now(), until }),
       })
       const { found, reason } = outcome
       // the tag that a webhook names needn't be the newest
@@ -127,8 +128,8 @@ export class ImageWatch {
     }
   }
 
-  async #lookFor(project: Project, { signal, now }: { signal: AbortSignal; now: number }) {
-    if ((this.#busy.get(registryFor(project)) ?? 0) > now) return
+  async #lookFor(project: Project, signal: AbortSignal) {
+    if (this.#busy.has(registryFor(project))) return
     try {
       const by = { trigger: 'image', triggeredBy: project.image! } as const
       await this.check({ project, by, signal })
@@ -146,12 +147,17 @@ export class ImageWatch {
 
   /** Due where something would be deployed, unless a failure was a moment ago. */
   #isDue(project: Project, now: number) {
-    if ((this.#stateOf(project)?.nextAt ?? 0) > now || project.image!.includes('@')) return false
+    const state = this.#stateOf(project)
+    if (state && isBetween(now, state.last.at.getTime(), state.nextAt)) return false
+    if (project.image!.includes('@')) return false
     return listEnvironments(this.deps.db, project.id).some(
       ({ autoDeploy, promoteFrom, deletingAt }) =>
         !deletingAt && promoteFrom === null && (autoDeploy ?? project.autoDeploy),
     )
   }
 }
+
+/** False before both: the clock was put back since. */
+const isBetween = (now: number, since: number, until: number) => since <= now && now < until
 
 const registryFor = ({ ownerId, image }: Project) => `${ownerId} ${registryOf(image!)}`
