@@ -20,7 +20,7 @@ import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { relocate } from '../runtime/relocate.ts'
 import { restartLive, startStopped, stopLive } from '../runtime/restart.ts'
-import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
+import { getLiveRelease, isWanted, listInstances, listLiveInstances } from '../runtime/store.ts'
 import type { Workload } from '../runtime/workload.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 
@@ -100,6 +100,7 @@ export const appKind =
     const workload = workloadOf(found)
     let isBegun = false
     let wasUp = false
+    const begins = () => void (wasUp ||= listLiveInstances(deps.db, id).some(isWanted))
     const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>
       retryWhileEngineDown(deps.docker, { signal, failed, fields: { environment: id } }, work)
     const observeSoon = (signal: AbortSignal) =>
@@ -117,9 +118,8 @@ export const appKind =
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
-            const seen = await reconcile(deps, workload, { orphans: false, signal })
-            wasUp ||= seen?.some(({ instance }) => isWanted(instance)) ?? false
-            await act(deps, kind, { workload, signal })
+            await reconcile(deps, workload, { orphans: false, signal })
+            await act(deps, kind, { workload, signal, begins })
           })
         } finally {
           await observeSoon(undo) // changes meanwhile were left to the job
@@ -151,13 +151,14 @@ export const appKind =
 async function act(
   deps: AppJobDeps,
   kind: AppJob,
-  { workload, signal }: { workload: Workload; signal: AbortSignal },
+  { workload, signal, begins }: { workload: Workload; signal: AbortSignal; begins: () => void },
 ) {
   if (kind === 'stop-app') return stopLive(deps, { workload, signal })
   const components = openComponents(deps.secrets, getLiveRelease(deps.db, workload.id))
   if (kind === 'relocate-app') return relocate(deps, { workload, components, signal })
   const stops = kind === 'restart-app'
-  if (await restartLive(deps, { workload, signal, stops, components })) return
+  const hooks = { enter: begins }
+  if (await restartLive(deps, { workload, signal, stops, components, hooks })) return
   throw new Failure(
     'container_missing',
     'A container of this environment was removed.',

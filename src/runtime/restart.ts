@@ -148,11 +148,12 @@ export const startStopped = (
   })
 
 /** The gate of a container is unknown if an earlier version created it, or a restore found it. */
-async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
+async function restartUnknown(deps: RuntimeDeps, { workload, hooks, signal, stops }: Restart) {
   const rows = listLiveInstances(deps.db, workload.id).flatMap((instance) => {
     const container = keyOf(instance)
     return container ? { id: instance.id, container } : []
   })
+  hooks?.enter?.('starting')
   for (const { container } of stops ? rows.toReversed() : []) await deps.runtime.stop(container)
   for (const { id, container } of rows) {
     signal.throwIfAborted()

@@ -25,7 +25,14 @@ import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, sealValues, unsealDefinition } from './stored-definition.ts'
 
-export type Doing = { service: Service; work: Work; progress: PullProgress; log: LogWriter }
+export type Doing = {
+  service: Service
+  work: Work
+  progress: PullProgress
+  log: LogWriter
+  /** Called before a restart stops anything. */
+  begins: () => void
+}
 
 /**
  * Recreates the containers of an instance from another definition, with the same volumes. The row gets the
@@ -70,13 +77,13 @@ function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
  * be published differently.
  */
 export async function restartService(deps: ServiceDeps, doing: Doing) {
-  const { service, work } = doing
+  const { service, work, begins } = doing
   const definition = await definitionOf(deps, service)
   refuseLapsed(deps, definition)
   const isDone = await restartLive(deps, {
     workload: workloadOf(service),
     components: componentsOf(deps, definition),
-    hooks: { enter: (state) => enter(deps, doing, state) },
+    hooks: { enter: (state) => (begins(), enter(deps, doing, state)) },
     signal: work.signal,
     stops: true,
   })

@@ -21,7 +21,7 @@ import { endMove, settleMove } from '../runtime/moves.ts'
 import { pinnedTo, pinTo } from '../runtime/pins.ts'
 import { removeFromEngine, volumesOf } from '../runtime/remove.ts'
 import { restartLive, startStopped } from '../runtime/restart.ts'
-import { isWanted } from '../runtime/store.ts'
+import { isWanted, listLiveInstances } from '../runtime/store.ts'
 import {
   changeService,
   forgetChange,
@@ -86,6 +86,7 @@ export const serviceKind =
     let volumes: string[] | undefined
     let isBegun = false
     let wasUp = false
+    const begins = () => void (wasUp = listLiveInstances(deps.db, id).some(isWanted))
     return {
       log,
       mask: () => maskOf(deps, id),
@@ -99,10 +100,8 @@ export const serviceKind =
         try {
           await begin(deps, job, log)
           volumes = await volumesOf(deps, { serviceId: id })
-          const options = { orphans: true, signal: work.signal }
-          const seen = await reconcile(deps, workloadOf(service), options)
-          wasUp = seen?.some(({ instance }) => isWanted(instance)) ?? false
-          await verbs[job.kind as ServiceJob](deps, { service, work, progress, log })
+          await reconcile(deps, workloadOf(service), { orphans: true, signal: work.signal })
+          await verbs[job.kind as ServiceJob](deps, { service, work, progress, log, begins })
         } finally {
           deps.pulls.delete(id)
         }
