@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { looksSecret } from '../logs/secret-names.ts'
 import { placesOf } from '../addresses/places.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Component } from '../runtime/component.ts'
 import { addressesOf, builtIns } from './address.ts'
 import { planContainers } from './compose/containers.ts'
@@ -14,6 +15,7 @@ import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
 import type { Values } from './compose/variables.ts'
 import { hostsOf } from './hosts.ts'
+import { keepVolumes } from './keep-volumes.ts'
 import { serverOf } from './placement.ts'
 import type { Service, ServicePort } from './store.ts'
 
@@ -33,7 +35,10 @@ export type Definition = Pick<
 type Deps = { config: Config; db: Db }
 
 /** Returns the containers of an instance in their start order. */
-export function componentsOf(deps: Deps, definition: Definition): Component[] {
+export function componentsOf(
+  deps: Deps & { secrets: Secrets },
+  definition: Definition,
+): Component[] {
   const { id, ownerId, name, allowed, ports } = definition
   const publish = ports.map(({ target, containerPort, protocol, port }) => ({
     service: target,
@@ -41,7 +46,7 @@ export function componentsOf(deps: Deps, definition: Definition): Component[] {
     protocol,
     host: port,
   }))
-  const stack = versionedStack(deps, definition)
+  const stack = mountedStack(deps, definition)
   return planContainers(stack, {
     id,
     name,
@@ -72,6 +77,13 @@ export function versionedStack(deps: Deps, definition: Definition): Stack {
   for (const service of stack.services.values())
     if (service.image.endsWith(tagged))
       service.image = `${service.image.slice(0, -tagged.length)}:${version}`
+  return stack
+}
+
+/** The same, with the volumes that it has. */
+export function mountedStack(deps: Deps & { secrets: Secrets }, definition: Definition): Stack {
+  const stack = versionedStack(deps, definition)
+  keepVolumes(deps, { id: definition.id, services: stack.services })
   return stack
 }
 

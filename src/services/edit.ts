@@ -8,7 +8,7 @@ import type { User } from '../web/factory.ts'
 import type { Stack } from './compose/model.ts'
 import { readEnvFile } from './compose/env-file.ts'
 import { dotenv } from './compose/template.ts'
-import { grantsOf, refuseLapsed, versionedStack } from './definition.ts'
+import { grantsOf, mountedStack, refuseLapsed, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
 import type { Change } from './difference.ts'
@@ -56,7 +56,7 @@ export async function editOf(
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf({ ...before, allowed: granted }, after, deps.serverList.list())
   refuseFirstStart(deps, service, { before, file: after.file, changes })
-  const stack = versionedStack(deps, after)
+  const stack = mountedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
   const remakes = changed.difference(outside).size > 0
   if (remakes) refuseLapsed(deps, after)
@@ -72,7 +72,7 @@ function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition
   const { id } = before
   const live = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
   const mounted = live.flatMap(({ options }) => (options.volumes ?? []).map(({ name }) => name))
-  const ofFile = volumeNames(versionedStack(deps, before), id)
+  const ofFile = volumeNames(mountedStack(deps, before), id)
   return [
     ...new Set([...volumeNames(stack, id), ...mounted.filter((name) => !ofFile.includes(name))]),
   ]

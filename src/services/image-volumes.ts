@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { Component } from '../runtime/component.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
+import { ownName } from './compose/volume-names.ts'
 import type { Pulled } from './image-ports.ts'
 
 /**
@@ -54,7 +55,6 @@ function pathOf(declared: string) {
 
 /** Readable, and different from the names of other paths and of the file's own volumes. */
 function nameFor(id: string, service: string, path: string) {
-  const readable = `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-').slice(0, 50)
-  const own = new Bun.CryptoHasher('sha256').update(`${service} ${path}`).digest('hex').slice(0, 8)
-  return volumeNameOf(id, `${readable}-${own}`)
+  const readable = `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-')
+  return volumeNameOf(id, ownName(readable, `${service} ${path}`))
 }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/index.ts'
+import { Secrets } from '../../src/platform/secrets.ts'
 import { Field } from '../../src/services/compose/field.ts'
 import { mentionsIn } from '../../src/services/compose/interpolate.ts'
 import { compilePattern } from '../../src/services/compose/pattern.ts'
@@ -22,6 +23,7 @@ const names = readdirSync(directory)
 const deps = {
   config: parseConfig({ DAVIT_DATA_DIR: '/nowhere' }),
   db: openDatabase(':memory:'),
+  secrets: new Secrets('a secret of the tests, 32 bytes long'),
   instanceId: 'installation',
 }
 

@@ -4,9 +4,11 @@ import { web } from '../../environments/processes.ts'
 import type { Environment } from '../../environments/store.ts'
 import type { OpenVariable } from '../../environments/variable-store.ts'
 import { Failure } from '../../platform/errors.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import type { Project } from '../../projects/store.ts'
 import type { Component } from '../../runtime/component.ts'
 import { getStack } from '../../runtime/images/stack-store.ts'
+import { keepVolumes } from '../../services/keep-volumes.ts'
 import { componentsOf, onceComponent } from '../components.ts'
 import type { App } from '../components.ts'
 import { stackComponents } from './components.ts'
@@ -18,7 +20,7 @@ export type OpenStack = { plan: StackPlan; services: Record<string, StackImage> 
 
 /** Null for an image that isn’t of a Compose file. */
 export async function openStack(
-  { db }: { db: Db },
+  { db, secrets }: { db: Db; secrets: Secrets },
   {
     project,
     environment,
@@ -42,6 +44,7 @@ export async function openStack(
   const query = { file, values, service, limits: environment, owner: project.ownerId, signal }
   const plan = await planAgain(query, texts)
   webOf(plan)
+  keepVolumes({ db, secrets }, { id: environment.id, services: plan.services })
   const unbuilt = [...plan.services.keys()].filter((name) => !Object.hasOwn(services, name))
   if (unbuilt.length > 0) throw withoutImage(file, unbuilt)
   return { plan, services }

@@ -99,8 +99,11 @@ export type Port = {
   loopback: boolean
 }
 
-/** `volume` is the name in the file; an anonymous volume is named after the service and the path. */
-export type VolumeMount = { volume: string; path: string; readOnly: boolean }
+/** `volume` is the name in the file; one without has a derived name, which `settleVolumes` chooses. */
+export type VolumeMount = { volume: string; path: string; readOnly: boolean; derived?: Derived }
+
+/** Different sources may have the same plain name. */
+export type Derived = { source: string; plain: string; own: string }
 
 export type Bind = { source: string; path: string; readOnly: boolean }
 

@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
-import { withoutTrailing } from '../../platform/without-trailing.ts'
 import type { ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 import { danger, isEngineSocket } from './dangers.ts'
 import { Field, quote } from './field.ts'
-import type { Bind, Repository, Service, VolumeMount } from './model.ts'
+import type { Bind, Derived, Repository, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
+import { anonymousVolume, directoryVolume } from './volume-names.ts'
 
 type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }
 type MountOptions = {
@@ -123,7 +123,7 @@ function place(field: Field, mount: Mount, given: MountOptions, mounts: Mounts) 
 }
 
 function volume(field: Field, { source, path, readOnly }: Bind, given: MountOptions): VolumeMount {
-  if (source === '') return { volume: anonymous(given.service, path), path, readOnly }
+  if (source === '') return derivedMount(anonymousVolume(given.service, path), { path, readOnly })
   if (!volumeName.test(source))
     throw field.refuse(`has the volume name ${quote(source)}. Use letters, digits, _ . and -.`)
   if (!given.foreign && !given.declared.includes(source))
@@ -131,9 +131,10 @@ function volume(field: Field, { source, path, readOnly }: Bind, given: MountOpti
   return { volume: source, path, readOnly }
 }
 
-/** A derived name, so that the data outlives the container. */
-const anonymous = (service: string, path: string) =>
-  `${service}${path.replace(/[^a-zA-Z0-9_.-]+/g, '-')}`.slice(0, 63)
+const derivedMount = (derived: Derived, at: Pick<VolumeMount, 'path' | 'readOnly'>) => ({
+  ...{ volume: derived.plain, derived },
+  ...at,
+})
 
 function bind(field: Field, { source, path, readOnly }: Bind, given: MountOptions, mounts: Mounts) {
   const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
@@ -148,7 +149,7 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: MountOption
     )
   if (files.length > 0 && isWhole) return
   if (given.foreign && /^[.~]/.test(source)) {
-    mounts.volumes.push({ volume: nameFor(source), path, readOnly })
+    mounts.volumes.push(derivedMount(directoryVolume(source), { path, readOnly }))
     return
   }
   if (given.repository && source.startsWith('.'))
@@ -161,12 +162,6 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: MountOption
   const host = posix.normalize(source)
   mounts.binds.push({ source: host, path, readOnly })
   mounts.dangers.push(bindDanger(given.service, host))
-}
-
-/** The volume that replaces a directory beside the file. */
-function nameFor(source: string) {
-  const plain = source.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^[-_]+/, '')
-  return (withoutTrailing(plain, '-') || 'data').slice(0, 63)
 }
 
 export const bindDanger = (service: string, host: string) =>

@@ -12,6 +12,7 @@ import { nestedBindsOf } from './host-access.ts'
 import { shareAmong } from './sharing.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
 import { adviceOn } from './unsupported.ts'
+import { settleVolumes } from './volume-names.ts'
 
 const maxServices = 50
 /** One file may be mounted many times, and all copies are written when a container is created. */
@@ -54,6 +55,7 @@ export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): 
   const services = new Map(found.map(({ service }) => [service.name, service]))
   for (const service of services.values()) settleDependencies(service, services, entries)
   const shared = shareAmong(services)
+  settleVolumes(services.values())
   refuseSharedPorts([...services.values()], entries)
   const files = [...services.values()].flatMap((service) => service.files)
   if (files.reduce((sum, { content }) => sum + content.length, 0) > maxFileSize)

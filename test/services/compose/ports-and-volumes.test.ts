@@ -98,7 +98,7 @@ volumes:
   - {type: tmpfs, target: /run, tmpfs: {size: 64m, mode: 1777}}
 tmpfs: [/tmp, "/var/tmp:size=1m,mode=0700"]`
     const service = web(lines, { top })
-    expect(service.volumes).toEqual([
+    expect(service.volumes).toMatchObject([
       { volume: 'data', path: '/data', readOnly: false },
       { volume: 'data', path: '/again', readOnly: true },
       { volume: 'web-var-cache-nginx', path: '/var/cache/nginx', readOnly: false },
@@ -188,6 +188,22 @@ services: {a: {image: a, configs: [${names.join(',')}]}, ${users.join(',')}}
     ])
     expect(stack.dangers).toEqual([])
     expect(stackFrom(fileWith('volumes: ["/x:/y"]'), { foreign: true }).dangers).toHaveLength(1)
+  })
+
+  test.each([
+    ['of two paths', ['/a/b', '/a-b'], ['web-a-b', 'web-a-b-*']],
+    ['of a path and a named one', ['/a/b', 'web-a-b:/x'], ['web-a-b-*', 'web-a-b']],
+    ['of two directories', ['./data/db:/a', './data-db:/b'], ['data-db', 'data-db-*']],
+    ['of a directory and a named one', ['./data:/a', 'data:/b'], ['data-*', 'data']],
+    ['of one directory', ['./data:/a', './data/:/b'], ['data', 'data']],
+    ['of another spelling', ['./data:/a', './x/../data:/b'], ['data', 'x-data']],
+  ])('%s have one name only where they are one', (_, mounts, names) => {
+    const top = 'volumes: {web-a-b: , data: }'
+    const { services } = stackFrom(fileWith(`volumes: ${JSON.stringify(mounts)}`, top), {
+      foreign: true,
+    })
+    const found = services.get('web')!.volumes.map(({ volume }) => volume)
+    expect(found.map((name) => name.replace(/-[0-9a-f]{8}$/, '-*'))).toEqual(names)
   })
 
   test.each(['./x:/y', '~:/y', '~/x:/y', '..:/y', '.:/y', '../../etc:/y', 'a/b:/y'])(

@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { openComponents } from '../../src/runtime/component.ts'
+import { getLiveRelease } from '../../src/runtime/store.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { idle, made, settled } from './instances.ts'
+
+/** What the live version of a workload mounts at its paths, without the part that all names begin with. */
+function mountsOf({ db, secrets }: TestApp, id: string) {
+  const live = openComponents(secrets, getLiveRelease(db, id))!
+  const volumes = live.flatMap(({ options }) => options.volumes ?? [])
+  return Object.fromEntries(
+    volumes.map(({ name, path }) => [path, name.slice(`davit-${id}-`.length)]),
+  )
+}
+
+const composeOf = (volumes: string[], web = idle) =>
+  `services: {web: {${web}, volumes: ${JSON.stringify(volumes)}}}\nvolumes: {web-a-b: }\n`
+
+/** Each returns what changes its mounts. */
+const workloads = {
+  async 'a service'(volumes: string[]) {
+    const { t, ada } = withAda(simulatedApp())
+    const service = await made(t, ada, composeOf(volumes))
+    return async (volumes: string[]) => {
+      await ada.put(`/services/${service.id}`, { compose: composeOf(volumes) })
+      expect(await settled(t, ada, service)).toMatchObject({ status: 'running', error: null })
+      return mountsOf(t, service.id)
+    }
+  },
+  async 'an app'(volumes: string[]) {
+    const { t, ada } = withAda(simulatedApp())
+    const compose = (volumes: string[]) => composeOf(volumes, 'build: ., ports: ["8080"]')
+    const files = { ...anApp('one'), 'compose.yaml': compose(volumes) }
+    const project = await aProject(t, ada, files)
+    await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+    await project.deploy()
+    return async (volumes: string[]) => {
+      project.repository.commit({ 'compose.yaml': compose(volumes) })
+      expect(await project.deploy()).toMatchObject({ status: 'running' })
+      await t.jobs.idle()
+      return mountsOf(t, project.environmentId)
+    }
+  },
+}
+
+const both = ['a service', 'an app'] as const
+
+test.each(both)('%s that had one volume for two mounts keeps it for both', async (kind) => {
+  const change = await workloads[kind](['web-a-b:/a/b', 'web-a-b:/a-b'])
+  expect(await change(['/a/b', '/a-b'])).toEqual({ '/a/b': 'web-a-b', '/a-b': 'web-a-b' })
+})
+
+test.each(both)('%s keeps the volume of each mount, whatever stands beside it', async (kind) => {
+  const change = await workloads[kind](['/a-b'])
+  const two = await change(['/a/b', '/a-b'])
+  expect(two).toEqual({ '/a-b': 'web-a-b', '/a/b': expect.stringMatching(/^web-a-b-[0-9a-f]{8}$/) })
+  expect(await change(['/a/b'])).toEqual({ '/a/b': two['/a/b']! })
+})
