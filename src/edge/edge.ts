@@ -6,7 +6,7 @@ import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
-import { EdgeNotes, troublesIn } from './note.ts'
+import { EdgeNotes } from './note.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
 import { hostsOf } from './rejected-hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
@@ -127,10 +127,11 @@ export class Edge {
     this.others?.route(key, page ?? elsewhere)
   }
 
-  /** Routes a share of a key's requests to the new version. */
+  /** Routes a share of a key's requests to the new version, if the setting has shares: the mode may still be unknown. */
   routeShare(key: string, share: EdgeShare, versions: Record<ShareVersion, Addresses>) {
-    const { folder, caddy } = this.#given
+    const { folder, caddy, isEnding } = this.#given
     if (!this.#writesSlots) return
+    if (caddy!.mode !== 'caddy' || isEnding) return this.route(key, versions.before)
     routeShare(folder, key, { share, versions, folderInside: caddy!.folder })
     this.others?.route(key, null)
   }
@@ -178,7 +179,7 @@ export class Edge {
       const look = this.#next
       this.#next = Promise.withResolvers<void>()
       const isWell = await this.#lookOnce(this.#given.caddy, signal)
-      this.#note()
+      this.#notes.write(this)
       look.resolve()
       const over = new AbortController()
       const either = AbortSignal.any([signal, over.signal])
@@ -284,13 +285,6 @@ export class Edge {
     if (trouble && trouble.message !== this.#trouble?.message)
       report('the edge has a problem', trouble.code === 'edge_failed' ? trouble.cause : trouble)
     this.#trouble = trouble
-  }
-
-  #note() {
-    const failures = [...this.#rejected.map(({ failure }) => failure), this.#trouble]
-    const troubles = [...troublesIn(failures), ...(this.others?.troubles() ?? [])]
-    const note = { mode: this.mode, troubles, forwarders: this.forwarders.list() }
-    this.#notes.write(this.folder, note)
   }
 
   #settle(mode: Mode) {

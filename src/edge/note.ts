@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Failure } from '../platform/errors.ts'
 import type { Forwarder } from './forwarders.ts'
-import type { Mode } from './edge.ts'
+import type { Edge, Mode } from './edge.ts'
 
 /** Written to a file in the edge's folder, for `davit doctor`, which is another process. */
 export type EdgeNote = {
@@ -13,18 +13,25 @@ export type EdgeNote = {
 export const notePath = (folder: string) => `${folder}/state.json`
 
 /** Each once. */
-export const troublesIn = (failures: (Failure | null)[]) =>
+const troublesIn = (failures: (Failure | null)[]) =>
   [...new Set(failures)].flatMap((one) => (one ? { message: one.message, hint: one.hint } : []))
+
+type Noted = Pick<Edge, 'folder' | 'mode' | 'rejected' | 'trouble' | 'others' | 'forwarders'>
+
+function noteOf({ mode, rejected, trouble, others, forwarders }: Noted): EdgeNote {
+  const own = troublesIn([...rejected.map(({ failure }) => failure), trouble])
+  return { mode, troubles: [...own, ...(others?.troubles() ?? [])], forwarders: forwarders.list() }
+}
 
 /** Writes it when it has changed. */
 export class EdgeNotes {
   #written = ''
 
-  write(folder: string, note: EdgeNote) {
-    const text = JSON.stringify(note)
-    if (text === this.#written || !existsSync(folder)) return
+  write(edge: Noted) {
+    const text = JSON.stringify(noteOf(edge))
+    if (text === this.#written || !existsSync(edge.folder)) return
     try {
-      writeFileSync(notePath(folder), text, { mode: 0o600 })
+      writeFileSync(notePath(edge.folder), text, { mode: 0o600 })
       this.#written = text
     } catch {
       // the disk is probably full; the next check tries again

@@ -34,7 +34,7 @@ import type { WorkloadKey } from './workload.ts'
 type RoutingDeps = {
   db: Db
   engines: Pick<Engines, 'isAway'>
-  edge: Pick<Edge, 'isOn' | 'mode' | 'others' | 'route' | 'routeShare' | 'keep' | 'forget'>
+  edge: Pick<Edge, 'isOn' | 'others' | 'route' | 'routeShare' | 'keep' | 'forget'>
 }
 
 /** Older entries are dropped: outdated events are only seconds old. */
@@ -123,10 +123,6 @@ export class Routing {
     const before = this.#reached(places, 'standby').map(addressOf)
     const [first, ...others] = before.length > 0 ? before : current
     if (!first) return false
-    if (this.#edge.mode !== 'caddy') {
-      this.#edge.route(id, [first, ...others]) // it was turned off meanwhile
-      return true
-    }
     const or = ([own, ...more]: string[]): Addresses => (own ? [own, ...more] : [first, ...others])
     // the version that answers is the one that is logged
     const percent = before.length === 0 ? 100 : current.length === 0 ? 0 : share.percent

@@ -52,18 +52,18 @@ export async function edgeApp({
   return {
     ...t,
     get,
-    /** The same installation, started again with DAVIT_EDGE=direct. */
-    async startDirect() {
+    /** The same installation, started again with these settings. */
+    async startAgain(changed: Record<string, string> = {}) {
       await end()
-      const again = { ...settings, DAVIT_EDGE: 'direct', DAVIT_DATA_DIR: t.dataDir }
-      const direct = testApp(again, { db: t.db, logDb: t.logDb })
+      const again = { ...settings, ...changed, DAVIT_DATA_DIR: t.dataDir }
+      const next = testApp(again, { db: t.db, logDb: t.logDb })
       const over = new AbortController()
-      const running = direct.edge.run({ signal: over.signal })
+      const running = next.edge.run({ signal: over.signal })
       onTestFinished(async () => {
         over.abort()
         await running
       })
-      return direct
+      return next
     },
     text: async (host: string, path = '/') => (await get(host, path)).text(),
     /** Asks a host all the time until the work is done; returns what it got that isn't one of these. */

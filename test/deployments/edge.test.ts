@@ -189,7 +189,7 @@ test('an app that ran before the edge came is served at once, and its port chang
   expect(await t.docker.inspectContainer(second.containerId)).toMatchObject({ ports: [] })
 
   await t.instanceTasks.idle()
-  const back = await t.startDirect()
+  const back = await t.startAgain({ DAVIT_EDGE: 'direct' })
   await back.edge.sync()
   expect(back.edge.isOn).toBe(false)
   expect(await answerOf({ url })).toBe('second') // Docker doesn't publish it yet

@@ -1,11 +1,19 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { apps } from '../../src/deployments/observe.ts'
+import { Edge } from '../../src/edge/edge.ts'
+import { shareKey } from '../../src/edge/plan.ts'
+import { shareAddress } from '../../src/edge/shares.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { neverAborted, unlessAborted } from '../../src/platform/pause.ts'
 import { observeDifferent } from '../../src/runtime/observe.ts'
 import { listDifferent } from '../../src/runtime/reconcile.ts'
 import { Routing } from '../../src/runtime/routing.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { until } from '../support/until.ts'
+import { aCaddy } from '../edge/told-caddy.ts'
 import { withAda } from '../support/app.ts'
 import { anApp, aProject, finished, rollBack } from './apps.ts'
 import { appBehindEdge } from './simulated-edge.ts'
@@ -32,6 +40,76 @@ const statesIn = ({ t, first }: Shared) =>
   Object.fromEntries(
     listInstances(t.db, first.environmentId).map(({ containerId, state }) => [containerId, state]),
   )
+
+/** What each Davit leads requests with that starts over the same folder and database, in the order of a start. */
+function starts({ t, first, stored }: Shared) {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-edge-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const { slot } = stored().watch!.share!
+  const begin = (caddy = aCaddy(), isEnding = false) => {
+    const edge: Edge = new Edge({
+      ...{ folder, caddy, isOptional: false, isEnding },
+      plan() {
+        routing.routeNew()
+        return { hosts: [], listeners: [], authority: null }
+      },
+      fill: () => routing.routeAll(),
+    })
+    const routing: Routing = new Routing({ ...t.deps, edge })
+    const over = new AbortController()
+    const running = edge.run({ signal: over.signal })
+    const end = async () => {
+      over.abort()
+      await running
+    }
+    onTestFinished(end)
+    const route = () => ({
+      app: edge.upstreamsOf(first.environmentId),
+      new: edge.upstreamsOf(shareKey(slot, 'new')),
+    })
+    return { edge, route, end }
+  }
+  const isShared = (addresses: Shared['addresses']) => ({
+    app: [shareAddress('/edge', slot)],
+    new: addresses.new,
+  })
+  return { begin, isShared }
+}
+
+test('each Davit that starts goes on with a share, also where Caddy can’t start at first', async () => {
+  const s = await shared()
+  const { begin, isShared } = starts(s)
+  for (let times = 0; times < 3; times++) {
+    const { edge, route, end } = begin()
+    await edge.sync()
+    expect(route()).toEqual(isShared(s.addresses))
+    await end()
+  }
+  const caddy = aCaddy()
+  caddy.refusal = new Failure('edge_direct', 'No.', 'Do.')
+  const { edge, route } = begin(caddy)
+  await edge.sync()
+  expect(edge.mode).toBe('direct')
+  caddy.refusal = null
+  await edge.sync()
+  expect([edge.mode, route()]).toEqual(['caddy', isShared(s.addresses)])
+})
+
+test.each(['external', 'direct'] as const)(
+  'a Davit that starts with DAVIT_EDGE=%s sends all requests to the version before',
+  async (setting) => {
+    const s = await shared()
+    const { begin, isShared } = starts(s)
+    const own = begin()
+    await own.edge.sync()
+    expect(own.route()).toEqual(isShared(s.addresses))
+    await own.end()
+    const isDirect = setting === 'direct'
+    const { edge, route } = begin(aCaddy(isDirect ? 'caddy' : 'external'), isDirect)
+    await edge.sync()
+    expect(route()).toEqual({ app: s.addresses.before, new: s.addresses.before })
+  },
+)
 
 test.each(['is stopped', 'crashes'])(
   'while the version before %s, all requests reach the one that runs, until it is back',

@@ -133,7 +133,8 @@ test('a share continues after a restart of Davit or of Caddy', async () => {
     end: next.end.bind(next),
     promote: next.promote.bind(next),
   })
-  t.routing.routeAll()
+  const { edge } = await t.startAgain()
+  await edge.sync()
   next.resume()
   const { wrong } = await t.visited(host, ['first', 'second'], async () => {
     expect(Object.keys(await visits(host, 100)).toSorted()).toEqual(['first', 'second'])

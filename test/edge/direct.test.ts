@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Edge } from '../../src/edge/edge.ts'
-import type { Caddy, Host } from '../../src/edge/plan.ts'
+import type { Host } from '../../src/edge/plan.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { aHost, signal } from './caddy.ts'
+import { aCaddy } from './told-caddy.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'davit-edge-'))
 const over = new AbortController()
@@ -13,34 +14,6 @@ afterAll(() => {
   over.abort()
   rmSync(place, { recursive: true })
 })
-
-/** A Caddy that does as it is told here, and says what it was told. */
-function aCaddy() {
-  const told: string[] = []
-  const caddy: Caddy & { refusal: Failure | null; told: string[] } = {
-    ...{
-      mode: 'caddy',
-      folder: '/edge',
-      ports: { http: 80, https: 443 },
-      davit: '',
-      version: null,
-    },
-    told,
-    refusal: null,
-    doubt() {},
-    async start() {
-      if (caddy.refusal) throw caddy.refusal
-    },
-    async serve({ hosts }) {
-      told.push(`serve ${hosts.map(({ name }) => name).join(' ')}`)
-      return { state: 'in force', loadedAt: null, rejected: [] }
-    },
-    async stop() {
-      told.push('stop')
-    },
-  }
-  return caddy
-}
 
 describe('where Davit has no edge', () => {
   const folder = join(place, 'none')

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startLoad, watchRounds } from '../load/load.ts'
-import { aSite, anEdgeOfItsOwn, ended, post } from '../load/site.ts'
+import { aSite, anEdgeOfItsOwn, answers, ended, post } from '../load/site.ts'
 import type { Kind } from '../load/tally.ts'
 import { pathOf } from '../deployments/events.ts'
 import { buildExecutable } from '../support/executable.ts'
@@ -86,6 +86,7 @@ export const watchedRelease: Operation = async (start) => {
     deployment = await site.trigger(davit.client, asked)
     await ended(davit.client, deployment)
   }
+  const domains = `/envs/${site.environmentId}/domains`
   const share = () => release({}, { strategy: 'share', percent: 50 })
   /** It may be done already, or its answer ends with Davit. */
   const ask = (verb: string) =>
@@ -139,6 +140,22 @@ export const watchedRelease: Operation = async (start) => {
       void crash()
       await stored(davit, `${decided} AND id = '${deployment.id}'`, { within: 80 })
     }),
+    {
+      name: 'a share is under way',
+      begin: share,
+      async end() {
+        // waits for a check of the edge, which fills its slots
+        const { id } = await davit.client.post<{ id: string }>(domains, {
+          host: 'other.test',
+          https: 'off',
+        })
+        for (const version of [site.live, name])
+          await until(() => answers(site.place, { version }), 10)
+        await davit.client.delete(`/domains/${id}`)
+        await ask('cancel')
+        await settled('cancelled')
+      },
+    },
     asked('it is kept', { of: release, verb: 'keep', end: () => settled('kept') }),
     asked('a share is promoted', {
       ...{ of: share, verb: 'promote' },
