@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { isLocked } from '../db/instance-lock.ts'
@@ -6,8 +5,7 @@ import type { Docker } from '../docker/index.ts'
 import { adminOf } from '../edge/caddy.ts'
 import { connectAdmin } from '../edge/admin.ts'
 import { image } from '../edge/container.ts'
-import { notePath } from '../edge/note.ts'
-import type { EdgeNote } from '../edge/note.ts'
+import { readNote } from '../edge/note.ts'
 import { refusedApart, refusedHere } from '../edge/mode.ts'
 import { adminSocket } from '../edge/plan.ts'
 import { edgeEngine } from '../runtime/edge-container.ts'
@@ -97,12 +95,4 @@ async function judgeOwnCaddy(config: Config, docker: Docker) {
         'edge',
         `Caddy starts with ${isNow ? 'Davit' : 'the first domain'}: ${place} are free, ${from}`,
       )
-}
-
-function readNote(folder: string): EdgeNote | null {
-  try {
-    return JSON.parse(readFileSync(notePath(folder), 'utf8'))
-  } catch {
-    return null // not written yet
-  }
 }

@@ -6,7 +6,7 @@ import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
-import { EdgeNotes } from './note.ts'
+import { EdgeNotes, wasOn } from './note.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
 import { hostsOf } from './rejected-hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
@@ -53,6 +53,8 @@ export class Edge {
   readonly forwarders = new Forwarders()
   /** Null until the first check. */
   #mode: Mode | null = null
+  /** In the meantime, by what the last process noted. */
+  readonly #assumed: Mode
   #writesSlots: boolean
   #isFilled = false
   #isStopped = false
@@ -67,14 +69,16 @@ export class Edge {
 
   constructor(given: EdgeOptions) {
     this.#given = given
-    this.folder = given.folder
-    this.#writesSlots = given.caddy !== null
-    if (!given.caddy) this.#settle('direct')
+    const { folder, caddy, isEnding } = given
+    this.folder = folder
+    this.#writesSlots = caddy !== null
+    this.#assumed = caddy && !isEnding && wasOn(folder) ? caddy.mode : 'direct'
+    if (!caddy) this.#settle('direct')
   }
 
-  /** With `direct`, apps are reached by their own ports, also before the first check. */
+  /** With `direct`, apps are reached by their own ports. */
   get mode(): Mode {
-    return this.#mode ?? 'direct'
+    return this.#mode ?? this.#assumed
   }
 
   get isOn() {
@@ -269,7 +273,7 @@ export class Edge {
         ? error
         : new Failure('edge_failed', String(error), 'See Davit’s own log.', { cause: error }),
     )
-    if (this.isOn || (this.#mode === null && isEngineAway(error))) return
+    if (this.#mode === null ? isEngineAway(error) : this.isOn) return
     this.#emptied()
     this.#settle('direct')
   }

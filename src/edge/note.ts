@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Failure } from '../platform/errors.ts'
 import type { Forwarder } from './forwarders.ts'
 import type { Edge, Mode } from './edge.ts'
 
-/** Written to a file in the edge's folder, for `davit doctor`, which is another process. */
+/** Written to a file in the edge's folder, for `davit doctor`, which is another process, and for the next one. */
 export type EdgeNote = {
   mode: Mode
   troubles: { message: string; hint: string }[]
@@ -11,6 +11,18 @@ export type EdgeNote = {
 }
 
 export const notePath = (folder: string) => `${folder}/state.json`
+
+/** Null before it was written. */
+export function readNote(folder: string): EdgeNote | null {
+  try {
+    return JSON.parse(readFileSync(notePath(folder), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** False when there was no edge, or there never was one. */
+export const wasOn = (folder: string) => (readNote(folder)?.mode ?? 'direct') !== 'direct'
 
 /** Each once. */
 const troublesIn = (failures: (Failure | null)[]) =>

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Edge } from '../../src/edge/edge.ts'
-import type { Host } from '../../src/edge/plan.ts'
+import type { Caddy, Host } from '../../src/edge/plan.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { aHost, signal } from './caddy.ts'
 import { aCaddy } from './told-caddy.ts'
@@ -90,7 +90,9 @@ describe('an edge that isn’t always needed', () => {
   test('isn’t known before the engine is', async () => {
     const away = aCaddy()
     away.refusal = new Failure('engine_unreachable', 'Away.', 'Start it.')
-    const unknown = new Edge({ folder, caddy: away, isOptional: false, plan: none, fill() {} })
+    const unknown = new Edge({
+      ...{ folder: join(place, 'away'), caddy: away, isOptional: false, plan: none, fill() {} },
+    })
     void unknown.run({ signal: over.signal })
     await unknown.sync()
     expect(unknown).toMatchObject({ mode: 'direct', trouble: away.refusal })
@@ -112,6 +114,40 @@ describe('an edge that isn’t always needed', () => {
     await edge.sync()
     expect(edge).toMatchObject({ mode: 'direct', isOn: false, trouble: null })
     expect(caddy.told.at(-1)).toBe('stop')
+  })
+})
+
+describe('until it is known how apps are reached, a Davit that starts says what the last one did', () => {
+  const folder = join(place, 'again')
+  const begin = (caddy: Caddy, isEnding = false) =>
+    new Edge({ folder, caddy, isOptional: false, isEnding, plan: none, fill() {} })
+  const modeOf = async (edge: Edge) => {
+    const end = new AbortController()
+    const running = edge.run({ signal: end.signal })
+    await edge.sync()
+    end.abort()
+    await running
+    return edge.mode
+  }
+  const away = new Failure('engine_unreachable', 'Away.', 'Start it.')
+  const taken = new Failure('edge_direct', 'No.', 'Do.')
+
+  test('that is off after one that never had an edge, and on after one that had', async () => {
+    expect(begin(aCaddy()).mode).toBe('direct')
+    expect(await modeOf(begin(aCaddy()))).toBe('caddy')
+    const unknown = begin(Object.assign(aCaddy(), { refusal: away }))
+    expect(unknown).toMatchObject({ mode: 'caddy', isOn: true, trouble: null })
+    expect(await modeOf(unknown)).toBe('caddy')
+    expect(begin(aCaddy()).mode).toBe('caddy') // the one before never knew
+    expect(begin(aCaddy('external')).mode).toBe('external')
+    expect(begin(aCaddy(), true).mode).toBe('direct')
+  })
+
+  test('but an edge that can’t start any more is off, also for the next', async () => {
+    const refused = begin(Object.assign(aCaddy(), { refusal: taken }))
+    expect(refused.mode).toBe('caddy')
+    expect(await modeOf(refused)).toBe('direct')
+    expect(begin(aCaddy()).mode).toBe('direct')
   })
 })
 
