@@ -91,9 +91,9 @@ export class Routing {
     else this.#edge.route(key, [first, ...others], this.#elsewhere(workload, reached))
   }
 
-  /** Also before that decision is stored, which a busy disk delays: call it in the same turn. */
+  /** Also before that decision is stored, which a busy disk delays: call it in the same turn. Returns false if none runs. */
   routeBack(id: string) {
-    this.#routeStandby(id, listPlaces(this.#db, { id, kind: 'app' }))
+    return this.#routeStandby(id, listPlaces(this.#db, { id, kind: 'app' }))
   }
 
   /** As soon as it is decided, also while other work on the containers goes on. Returns false otherwise. */

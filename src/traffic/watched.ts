@@ -11,6 +11,8 @@ const max = { failed: 50, path: 200 }
 
 type Watched = {
   since: number
+  /** When requests went back to the version before. */
+  until: number
   /** That of its share at the edge; null when it gets all requests. */
   slot: number | null
   failed: Map<string, FailedRequests>
@@ -28,18 +30,31 @@ export class WatchedTraffic {
 
   /** From this time on, in milliseconds since 1970. */
   begin(sourceId: string, since: number, slot: number | null = null) {
-    this.#watched.set(sourceId, { since, slot, failed: new Map(), estimated: { ...none } })
+    this.#watched.set(sourceId, {
+      ...{ since, until: Infinity, slot },
+      ...{ failed: new Map(), estimated: { ...none } },
+    })
+  }
+
+  /** Requests that begin from this time on are those of the version before. */
+  wentBack(sourceId: string, time: number) {
+    const watched = this.#watched.get(sourceId)
+    if (watched) watched.until = Math.min(watched.until, time)
   }
 
   end(sourceId: string) {
     this.#watched.delete(sourceId)
   }
 
-  /** The time in whose row a request is also counted; null for one that began before the switch. */
-  timeOf(sourceId: string, { time, seconds, share }: AccessLine) {
-    const { since, slot } = this.#watched.get(sourceId) ?? { since: Infinity, slot: null }
-    const isOfVersion = slot === (share?.slot ?? null)
-    return isOfVersion && time - seconds * 1000 >= since ? timeOf(since) : null
+  /** The time in whose row a request is also counted; null for one that began before the switch, or after going back. */
+  timeOf(
+    sourceId: string,
+    { time, seconds, share }: Pick<AccessLine, 'time' | 'seconds' | 'share'>,
+  ) {
+    const watched = this.#watched.get(sourceId)
+    if (!watched || watched.slot !== (share?.slot ?? null)) return null
+    const begun = time - seconds * 1000
+    return begun >= watched.since && begun < watched.until ? timeOf(watched.since) : null
   }
 
   /** Who has that share of requests now. */

@@ -49,3 +49,23 @@ test('a kill right after going back loses nothing: the next process tells it, on
   await next.idle()
   expect(told(s)).toHaveLength(1)
 })
+
+test('what the version before answers after going back isn’t told as the other one’s', async () => {
+  const s = await watched()
+  const { watched: counting } = s.t.deps
+  const { environmentId } = s.project
+  const isCounted = (begun: number) =>
+    counting.timeOf(environmentId, { time: begun + 1000, seconds: 1, share: null }) !== null
+  const { since } = s.stored().watch!
+  const counted: boolean[] = []
+  const { end } = counting
+  counting.end = (id) => {
+    counted.push(...[since - 1, since, Date.now()].map(isCounted))
+    end.call(counting, id)
+  }
+  expect(isCounted(Date.now())).toBe(true)
+  s.crash()
+  await s.t.watches.idle()
+  expect(s.stored().watch?.end).toBe('reverted')
+  expect(counted).toEqual([false, true, false])
+})

@@ -31,7 +31,8 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     await stay(deps, watched, { message, why })
     return false
   }
-  routing.routeBack(environmentId) // other work may have the containers for now
+  // other work may have the containers for now
+  if (routing.routeBack(environmentId)) deps.watched.wentBack(environmentId, Date.now())
   updateWatch(db, watched, { verdict })
   // more are known when it is told, and nothing may hold up going back
   const requests = await failedOf(deps, environmentId).catch(() => [])
