@@ -110,8 +110,11 @@ export class TrafficCollector {
 
   /** Reads and stores a limited number of new chunks. Returns false when none are left. */
   async collect() {
+    const begun = Date.now()
     try {
-      return await this.#collect()
+      const isLeft = await this.#collect()
+      if (!isLeft) this.#deps.watched.setCountedUntil(begun)
+      return isLeft
     } catch (error) {
       // both have counted lines that are read again
       this.#kept = new KeptLines()

@@ -2,6 +2,7 @@ import type { FailedRequests, VersionFigures } from '../db/schema.ts'
 import type { LogDb } from '../db/index.ts'
 import type { AccessLine } from '../edge/access-log.ts'
 import type { ShareVersion } from '../edge/plan.ts'
+import { unlessAborted } from '../platform/pause.ts'
 import { percentilesOf } from './history.ts'
 import { listServed, spans } from './store.ts'
 import { Tally } from './tally.ts'
@@ -27,6 +28,8 @@ const none: Estimated = { requests: 0, errors: 0 }
 /** Whose requests are also counted by version: those to a version that is watched after its switch. */
 export class WatchedTraffic {
   readonly #watched = new Map<string, Watched>()
+  #countedUntil = -Infinity
+  #advanced = Promise.withResolvers<void>()
 
   /** From this time on, in milliseconds since 1970. */
   begin(sourceId: string, since: number, slot: number | null = null) {
@@ -44,6 +47,18 @@ export class WatchedTraffic {
 
   end(sourceId: string) {
     this.#watched.delete(sourceId)
+  }
+
+  /** All that was logged by then is counted; in milliseconds since 1970. */
+  setCountedUntil(time: number) {
+    this.#countedUntil = Math.max(this.#countedUntil, time)
+    this.#advanced.resolve()
+    this.#advanced = Promise.withResolvers<void>()
+  }
+
+  /** Resolves once all that was logged by then is counted. */
+  async countedUntil(time: number, { signal }: { signal: AbortSignal }) {
+    while (this.#countedUntil < time) await unlessAborted(this.#advanced.promise, signal)
   }
 
   /** The time in whose row a request is also counted; null for one that began before the switch, or after going back. */

@@ -10,6 +10,7 @@ type Route = string | string[] | { percent: number; new: string[]; before: strin
 /** The product on the simulated engine, behind an edge that only notes where requests lead. */
 export function appBehindEdge({ watchSeconds = 600 } = {}) {
   const t = simulatedApp({}, { config: { watchSeconds } })
+  t.watched.setCountedUntil(Infinity) // it logs no requests
   const routes = new Map<string, Route>()
   Object.defineProperty(t.edge, 'mode', { value: 'caddy', configurable: true })
   Object.assign(t.edge, {

@@ -1,19 +1,22 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { insertDomain } from '../../src/addresses/store.ts'
+import { Watches } from '../../src/deployments/watch/watches.ts'
 import { getDeployment } from '../../src/environments/store.ts'
 import { TrafficCollector } from '../../src/traffic/collect.ts'
+import { WatchedTraffic } from '../../src/traffic/watched.ts'
 import { withAda } from '../support/app.ts'
+import { until } from '../support/until.ts'
 import { AccessLog, aLine } from '../traffic/access.ts'
 import { anApp, aProject } from './apps.ts'
 import { appBehindEdge } from './simulated-edge.ts'
 
-/** A live version; those after it go back for errors, within 3 s. */
-async function scene() {
-  const { t, ada } = withAda(appBehindEdge({ watchSeconds: 3 }))
+/** A live version; those after it go back for errors, within 3 s, or for this. */
+async function scene({ watchSeconds = 3, rollbackOn = 'errors' } = {}) {
+  const { t, ada } = withAda(appBehindEdge({ watchSeconds }))
   const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
   insertDomain(t.db, { environmentId: project.environmentId }, { host: 'app.test', path: '/' }, t)
-  await project.configure({ rollbackOn: ['errors'] })
+  await project.configure({ rollbackOn: [rollbackOn] })
   await project.deploy()
   await t.jobs.idle()
   const log = new AccessLog(join(t.dataDir, 'edge'))
@@ -55,4 +58,26 @@ test('a version that went back for its errors doesn’t excuse those of the next
       figures: { before: { requests: 0, errors: 0 }, after: { requests: 30, errors: 30 } },
     })
   }
+})
+
+test('what failed while Davit was down is told, however late the next one reads the log', async () => {
+  const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
+  project.repository.commit(anApp('second'))
+  const { id, containerId } = await project.deploy()
+  await t.watches.stop()
+  log.write(...Array.from({ length: 6 }, () => aLine('app.test', { duration: 0, status: 500 })))
+  t.engine.kill(containerId)
+  const watched = new WatchedTraffic()
+  const counted = spyOn(watched, 'countedUntil')
+  const next = new Watches({ ...t.deps, watched })
+  next.resume()
+  await until(() => counted.mock.calls.length > 0)
+  const collector = new TrafficCollector({ ...t.deps, watched })
+  while (await collector.collect());
+  await next.idle()
+  expect(getDeployment(t.db, id)!.watch).toMatchObject({
+    ...{ end: 'reverted', isTold: true },
+    requests: [{ status: 500, method: 'GET', path: '/', count: 6 }],
+    figures: { after: { requests: 6, errors: 6 } },
+  })
 })

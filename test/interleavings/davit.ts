@@ -164,6 +164,7 @@ export class Installation {
     const outside = { docker, git, openRestic, ...this.#servers?.connect(connection, docker) }
     const deps = assemble(config, { secrets, setupCode: null, db, logDb, ...outside })
     this.deps = deps
+    deps.watched.setCountedUntil(Infinity) // there are no requests
     const { led } = this
     if (led) leadBy(led, deps, { connection: this.#connection, schedule: this.#schedule })
     this.#app = undefined

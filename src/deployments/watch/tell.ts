@@ -3,6 +3,7 @@ import { retryOnDiskFull } from '../../db/failures.ts'
 import type { Watch } from '../../db/schema.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { listLastLines } from '../../logs/read-log.ts'
+import { within } from '../../platform/pause.ts'
 import { requestsInWords } from '../../notifications/evidence.ts'
 import { noteReverted } from '../notices.ts'
 import { queueStatus } from '../status-store.ts'
@@ -12,8 +13,11 @@ import { say } from '../waiting-store.ts'
 import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
 import { failedOf } from './view.ts'
 
-/** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
+/** Milliseconds until the requests that failed are logged, and what the app wrote is stored. */
 const detailsAfter = 2500
+
+/** More milliseconds until they are counted, which begins late where Davit has just started on a busy machine. */
+const countedWithin = 15_000
 
 /** Milliseconds after the end that its last lines may say. */
 const linesWithin = 500
@@ -28,6 +32,7 @@ const lineCount = 10
 export async function tellReverted(deps: WatchDeps, id: string) {
   const { db, shutdown } = deps
   await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
+  await untilCounted(deps, id)
   const reverted = getDeployment(db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
   const { environmentId, finishedAt, watch } = reverted
@@ -50,6 +55,17 @@ export async function tellReverted(deps: WatchDeps, id: string) {
   const told = [...requests.map(requestsInWords), ...lines.map((line) => `It wrote: ${line}`)]
   say(deps, reverted, ...told)
   deps.logs.publish(id, { status: reverted.status })
+}
+
+/** People are told anyway. */
+async function untilCounted({ db, watched, shutdown }: WatchDeps, id: string) {
+  const { finishedAt } = getDeployment(db, id) ?? {}
+  if (!finishedAt) return
+  const over = new AbortController()
+  const signal = AbortSignal.any([shutdown, over.signal])
+  const counted = watched.countedUntil(finishedAt.getTime(), { signal }).catch(() => {})
+  await within(countedWithin, counted)
+  over.abort()
 }
 
 type Reverted = { id: string; environmentId: string; until: number }
