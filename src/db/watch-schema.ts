@@ -17,8 +17,8 @@ export type WatchVerdict = { code: string; message: string; hint: string }
 
 /**
  * `stays` if it should have gone back but couldn't; `replaced` when a deployment began, `interrupted` when that
- * failed, or the app was restarted, and `stopped` with the app; `cancelled` if it had a share of the requests, and
- * wasn't promoted.
+ * failed, or the app was restarted, and `stopped` with the app, or when its container was stopped; `cancelled` if it
+ * had a share of the requests, and wasn't promoted.
  */
 export const watchEnds = [
   'over',

@@ -6,7 +6,7 @@ import { stopStandby } from '../../runtime/standby.ts'
 import { noteSuccess } from '../notices.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
 import type { Promoted } from '../promote.ts'
-import { getCurrent, getJob } from '../store.ts'
+import { getCurrent, getJob, getStatus } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded, say } from '../waiting-store.ts'
 import { figuresOf, promoteShare, storeEnd, updateWatch } from './store.ts'
@@ -23,26 +23,29 @@ type Ending = {
 }
 
 /** The new version stays: what would have taken over is stopped, and those that follow it get it. */
-export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why }: Ending) {
+export async function endWatch(deps: WatchDeps, watched: Watched, { end: asked, by, why }: Ending) {
   const { db, logs, scheduler, shutdown } = deps
   const { id, environmentId, codeSettings } = watched
   const job = getJob(db, id)!
   const requests = why === undefined ? [] : await failedOf(deps, environmentId)
-  const promoted = db.transaction((tx) => {
+  const { end, promoted } = db.transaction((tx) => {
+    // what was stopped, by whomever, is nothing to promote by itself
+    const isStopped = why === undefined && getStatus(db, id) === 'stopped'
+    const end = isStopped ? 'stopped' : asked
     if (watched.watch.share) applyCode(tx, environmentId, codeSettings) // it has all requests now
     storeEnd(tx, watched, {
       ...{ end, why: why ?? null },
       figures: figuresOf(deps.logDb, watched),
       requests,
     })
-    return unpromoted.has(end) ? [] : promoteNext(db, job)
+    return { end, promoted: unpromoted.has(end) ? [] : promoteNext(db, job) }
   })
   say(deps, watched, endsIn({ end, by, why }), ...promoted.map(promotedIn))
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
   scheduler.wake() // its commit may have other schedules
   publishPromoted(deps, promoted)
-  if (end === 'replaced') return // what replaces it stops the one before, or starts from it
+  if (asked === 'replaced') return // what replaces it stops the one before, or starts from it
   await stopStandby(deps, { workload: workloadOf(job), signal: shutdown }).catch((error) => {
     if (shutdown.aborted) return // the next process does it
     report('a version that was kept could not be stopped', error, { environment: environmentId })
@@ -63,10 +66,10 @@ function endsIn({ end, by, why }: Pick<Ending, 'end' | 'by' | 'why'>) {
   if (end === 'over' || end === 'stays') return 'The watch is over: this version stays.'
   return end === 'kept'
     ? `The watch was ended${by ? ` by ${by}` : ''}: this version stays.`
-    : `The watch ended, because the version is being ${doing[end]}.`
+    : `The watch ended, because the version is ${doing[end]}.`
 }
 
-const doing = { replaced: 'changed', interrupted: 'restarted', stopped: 'stopped' }
+const doing = { replaced: 'being changed', interrupted: 'being restarted', stopped: 'stopped' }
 
 /**
  * The version whose watch a deployment ended stays, as that deployment failed. Call it in the transaction that

@@ -97,11 +97,16 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
   async function untilOver(): Promise<WatchVerdict | null> {
     let until = watched.watchUntil.getTime()
     const end = performance.now() + Math.min(until - Date.now(), watch.seconds * 1000)
+    let wasStopped = false
     for (;;) {
       const remains = end - performance.now()
       if (remains <= 0 || signal.aborted) return null
       await sleep(Math.min(interval, remains), undefined, { signal }).catch(() => {})
-      if (!getWatched(db, releaseId)) return null // its environment was deleted
+      const stored = getWatched(db, releaseId)
+      if (!stored) return null // its environment was deleted
+      const isStopped = stored.status === 'stopped' && !watch.share // else the one before gets all requests
+      if (isStopped && wasStopped) return null // once may be within a restart
+      wasStopped = isStopped
       const estimated = deps.watched.estimatedOf(environmentId)
       const found = judge({ kind: 'errors', ...figuresOf(logDb, watched), estimated })
       if (found) return found
