@@ -27,6 +27,8 @@ import { refuseShare } from './share.ts'
 import { shareForm } from './share-fields.ts'
 import { freezeNoteForm } from './trigger-forms.ts'
 import { findDeployment } from './store.ts'
+import type { Deployment } from './store.ts'
+import { isTakenBack } from './watch/store.ts'
 import { withMaskedWatch } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
 
@@ -74,11 +76,13 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
     if (!hasShare(deployment))
       throw new AppError('conflict', 'This deployment has no share of the requests.')
     const { environmentId } = deployment
+    refuseStopped(deployment)
     checkFreeze(c, db, { project, environmentId, note })
     const freeze = getFreeze(db, environmentId)
     await watches.promote(deployment, userOf(c).email)
     const now = of.now()
-    if (now.status !== 'running' || hasShare(now))
+    if (hasShare(now)) refuseStopped(now)
+    if (hasShare(now) || isTakenBack(now.watch!))
       throw new AppError('conflict', 'All requests have just gone back to the version before.')
     audit(c, 'deployment.share_promoted', {
       object,
@@ -100,6 +104,15 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
       object: { kind: 'deployment' as const, id: deployment.id, name },
     }
   }
+}
+
+/** Requests would reach no one. */
+function refuseStopped({ status }: Pick<Deployment, 'status'>) {
+  if (status !== 'stopped') return
+  throw new AppError(
+    'conflict',
+    'The containers of this deployment are stopped, so it can’t get all requests. Start them on their page, or take it back.',
+  )
 }
 
 type ShareDeps = Parameters<typeof refuseShare>[0]

@@ -108,3 +108,24 @@ test.each(['over', 'replaced'] as const)(
     expect(route()).toEqual(addresses.new)
   },
 )
+
+test('a version that was stopped isn’t given all requests: they go on to the one before', async () => {
+  const { t, ada, first, second, addresses, stored, ask, route } = await shared()
+  await ada.post(`/containers/${second.containerId}/stop`)
+  await until(() => stored().status === 'stopped')
+  const stays = async () => {
+    expect(stored()).toMatchObject({
+      status: 'stopped',
+      watch: { end: null, share: { percent: 10 } },
+    })
+    expect(route()).toMatchObject({ percent: 0, before: addresses.before })
+    expect((await t.docker.inspectContainer(first.containerId))!.state).toBe('running')
+  }
+  expect((await ask('promote')).status).toBe(409)
+  await stays()
+  await t.watches.promote(second, 'ada@example.com') // it may have stopped since that was asked
+  await stays()
+  await t.docker.startContainer(second.containerId)
+  await until(() => stored().status === 'running')
+  expect((await ask('promote')).json.watch.share).toBeNull()
+})

@@ -91,19 +91,21 @@ export function settleStayed(db: Db, environmentId: string, end: WatchEnd) {
   return []
 }
 
-/** Gives a version that has a share of the requests all of them. Its watch goes on, unless its time is 0. */
+/** Gives a version that has a share of the requests all of them, if it runs. Its watch goes on, unless its time is 0. */
 export async function promote(deps: WatchDeps, watched: Watched, by: string | undefined) {
   const { db, logs, routing, scheduler } = deps
   const { id, environmentId, watch } = watched
   if (!watch.share) return
   const now = db.transaction(
     () => {
+      if (getStatus(db, id) !== 'running') return null
       const { environment } = getEnvironmentIn(db, environmentId)!
       noteSuccess(db, id)
       return promoteShare(deps, watched, environment)
     },
     { behavior: 'immediate' },
   )
+  if (!now) return
   routing.route({ id: environmentId, kind: 'app' })
   scheduler.wake() // its commit may have other schedules
   say(deps, now, `Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`)

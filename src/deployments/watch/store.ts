@@ -43,10 +43,13 @@ function beforeSwitch(
   const hasEnded = gt(deployments.finishedAt, new Date(since - 3_600_000))
   const isOf = and(eq(deployments.environmentId, sourceId), isNotNull(deployments.watch))
   const takenBack = listRows(db, deployments, and(isOf, hasEnded)).flatMap(({ watch }) =>
-    watch!.end === 'reverted' || watch!.end === 'cancelled' ? watch!.since : [],
+    isTakenBack(watch!) ? watch!.since : [],
   )
   return figuresBefore(logDb, { sourceId, since, without: [...takenBack, ...without] })
 }
+
+/** Requests reach the version before again. */
+export const isTakenBack = ({ end }: Watch) => end === 'reverted' || end === 'cancelled'
 
 /** 0 for none. */
 export const watchSecondsOf = (
