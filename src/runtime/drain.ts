@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processLimits } from '../platform/limits.ts'
-import { exclusiveResources } from './component.ts'
+import { areRoomy } from './addresses.ts'
+import { exclusiveResources, openComponents } from './component.ts'
 import type { TaskSignals } from './instance-tasks.ts'
-import { getDrainSeconds, listPlaces } from './routing-store.ts'
+import { getDrainSeconds, getProjectOf, listPlaces } from './routing-store.ts'
 import { removeOrLeave, stopAndRemove, stopKept } from './remove.ts'
 import { componentIn, findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
-import { getInstance, listInstances, listStandby, updateInstance } from './store.ts'
+import { getInstance, getLiveRelease, listInstances, listStandby, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { lastFirst, waitingFor } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -35,7 +36,8 @@ export async function drain(
 }
 
 /**
- * Stops and removes the containers of replaced releases; with `stopsStandby` also stops those that are kept.
+ * Stops and removes the containers of replaced releases; with `stopsStandby` also stops those that are kept, or
+ * removes them where nothing is kept.
  * If the edge sent them requests, each is drained first, in the background; not with `now`. What is on a server
  * that is away goes once that is back, and what can't be removed is left.
  */
@@ -53,6 +55,7 @@ export async function removeReplaced(
     log?: ((text: string) => void) | undefined
   },
 ) {
+  if (stopsStandby) giveUpUnkept(deps, workload)
   const standby = stopsStandby ? listStandby(deps.db, workload.id) : []
   const replaced = [...listReplaced(deps, workload), ...standby].filter(
     (one) => !deps.instanceTasks.isRemoving(one.id) && !deps.engines.isAway(one),
@@ -69,6 +72,21 @@ export async function removeReplaced(
     deps.instanceTasks.begin(instance, 'removal', (signals) =>
       drainAndRemove(deps, { workload, instance, sooner: waiting(instance), signals }),
     )
+}
+
+/** A watch needs the release before also where nothing is kept. */
+function giveUpUnkept(
+  { db, secrets }: Pick<RuntimeDeps, 'db' | 'secrets'>,
+  { id }: Pick<WorkloadKey, 'id'>,
+) {
+  const standby = listStandby(db, id)
+  const project = standby.length > 0 ? getProjectOf(db, id) : undefined
+  if (!project) return
+  const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  if (project.keepImages > 1 && areRoomy(db, { id, projectId: project.id }, components)) return
+  db.transaction((tx) => {
+    for (const one of standby) updateInstance(tx, one.id, { state: 'draining' })
+  })
 }
 
 async function drainAndRemove(

@@ -70,6 +70,15 @@ export function ownNetworkOf(db: Tx, { id, kind }: WorkloadKey) {
 export const getDrainSeconds = (db: Tx, { id, kind }: WorkloadKey) =>
   kind === 'app' ? (getRow(db, environments, eq(environments.id, id))?.drainSeconds ?? 0) : 0
 
+/** Undefined when its environment was deleted. */
+export const getProjectOf = (db: Tx, environmentId: string) =>
+  db
+    .select({ id: projects.id, keepImages: projects.keepImages })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(environments.id, environmentId))
+    .get()
+
 /** False when it is being deleted or doesn't exist. */
 export const isKept = (db: Tx, environmentId: string) =>
   getRow(db, environments, eq(environments.id, environmentId))?.deletingAt === null

@@ -14,6 +14,7 @@ import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { anApp, aProject, cancel, finished, logOf, rollBack } from './apps.ts'
+import { watched } from './watching.ts'
 
 async function twoVersions(settings = {}, overrides: Parameters<typeof simulatedApp>[1] = {}) {
   const { t, ada } = withAda(simulatedApp({}, overrides))
@@ -223,6 +224,43 @@ test('nothing is kept where only the image that runs is', async () => {
   await project.deploy()
   await t.jobs.idle()
   expect(await t.docker.inspectContainer(second.containerId)).toBeNull()
+})
+
+async function watchedAlone() {
+  const s = await watched()
+  await s.ada.put(`/projects/${s.project.id}/settings`, { keepImages: 1 })
+  const keptId = async () => {
+    const path = `/projects/${s.project.id}/envs/${s.project.environmentId}`
+    return (await s.ada.get(path)).json.keptDeploymentId
+  }
+  return { ...s, keptId }
+}
+
+test.each(['its end', 'a deployment that fails'] as const)(
+  'there a watch keeps the version before only until %s',
+  async (what) => {
+    const { t, project, first, second, keptId } = await watchedAlone()
+    const { environmentId } = project
+    expect(await keptId()).toBe(first.id)
+    if (what === 'its end') await t.watches.end({ environmentId }, 'kept')
+    else {
+      t.faults.createContainer = () => Promise.reject(new Error('no'))
+      expect(await project.deploy()).toMatchObject({ status: 'failed' })
+      await t.jobs.idle()
+    }
+    await t.instanceTasks.idle()
+    expect(await keptId()).toBeNull()
+    expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+    expect((await t.docker.inspectContainer(second.containerId))!.state).toBe('running')
+  },
+)
+
+test('there a rollback in a watch only switches requests, too', async () => {
+  const { t, ada, first, second, keptId } = await watchedAlone()
+  const rollback = await finished(ada, (await rollBack(ada, first)).json)
+  await t.jobs.idle()
+  expect(rollback).toMatchObject({ status: 'running', containerId: first.containerId })
+  expect(await keptId()).toBe(second.id)
 })
 
 test('the image of what is kept is needed, and no longer once that is removed', async () => {
