@@ -28,6 +28,7 @@ import { shareForm } from './share-fields.ts'
 import { freezeNoteForm } from './trigger-forms.ts'
 import { findDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
+import { met } from './waiting-store.ts'
 import { isTakenBack } from './watch/store.ts'
 import { withMaskedWatch } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
@@ -78,16 +79,14 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
     const { environmentId } = deployment
     refuseStopped(deployment)
     checkFreeze(c, db, { project, environmentId, note })
-    const freeze = getFreeze(db, environmentId)
-    await watches.promote(deployment, userOf(c).email)
+    const found = getFreeze(db, environmentId)
+    const freeze = found && met(found, note)
+    await watches.promote(deployment, userOf(c).email, freeze)
     const now = of.now()
     if (hasShare(now)) refuseStopped(now)
     if (hasShare(now) || isTakenBack(now.watch!))
       throw new AppError('conflict', 'All requests have just gone back to the version before.')
-    audit(c, 'deployment.share_promoted', {
-      object,
-      details: passedIn({ freeze: freeze && { reason: freeze.reason, note: note ?? null } }),
-    })
+    audit(c, 'deployment.share_promoted', { object, details: passedIn({ freeze }) })
     const said = `Deployment #${deployment.number} gets all requests.`
     return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })
   }

@@ -10,7 +10,7 @@ import { asked, shared } from './sharing.ts'
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-test('in a freeze a share is promoted with a note only, which the audit log keeps, and taken back without', async () => {
+test('in a freeze a share is promoted with a note only, which the audit log and the deployment keep, and taken back without', async () => {
   const { t, ada, path, second, stored, ask } = await shared()
   const freeze = { until: inAnHour(), reason: 'the fair' }
   await ada.post(`/envs/${second.environmentId}/freezes`, freeze)
@@ -28,6 +28,11 @@ test('in a freeze a share is promoted with a note only, which the audit log keep
     .where(eq(auditEvents.action, 'deployment.share_promoted'))
     .all()
   expect(event!.details).toMatchObject({ freeze: 'the fair', note: 'it can’t wait' })
+  expect(stored().freeze).toEqual({
+    reason: 'the fair',
+    until: freeze.until,
+    note: 'it can’t wait',
+  })
 })
 
 test('while a share isn’t decided, changes are not applied: whose image would it be', async () => {
@@ -123,7 +128,7 @@ test('a version that was stopped isn’t given all requests: they go on to the o
   }
   expect((await ask('promote')).status).toBe(409)
   await stays()
-  await t.watches.promote(second, 'ada@example.com') // it may have stopped since that was asked
+  await t.watches.promote(second, 'ada@example.com', null) // it may have stopped since that was asked
   await stays()
   await t.docker.startContainer(second.containerId)
   await until(() => stored().status === 'running')

@@ -1,12 +1,12 @@
 import type { Db } from '../../db/index.ts'
-import type { WatchEnd } from '../../db/schema.ts'
+import type { MetFreeze, WatchEnd } from '../../db/schema.ts'
 import { applyCode, getEnvironmentIn } from '../../environments/store.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
 import { noteSuccess } from '../notices.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
 import type { Promoted } from '../promote.ts'
-import { getCurrent, getJob, getStatus } from '../store.ts'
+import { getCurrent, getJob, getStatus, updateDeployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded, say } from '../waiting-store.ts'
 import { figuresOf, promoteShare, storeEnd, updateWatch } from './store.ts'
@@ -91,8 +91,10 @@ export function settleStayed(db: Db, environmentId: string, end: WatchEnd) {
   return []
 }
 
+type Promotion = { by: string | undefined; freeze: MetFreeze | null }
+
 /** Gives a version that has a share of the requests all of them, if it runs. Its watch goes on, unless its time is 0. */
-export async function promote(deps: WatchDeps, watched: Watched, by: string | undefined) {
+export async function promote(deps: WatchDeps, watched: Watched, { by, freeze }: Promotion) {
   const { db, logs, routing, scheduler } = deps
   const { id, environmentId, watch } = watched
   if (!watch.share) return
@@ -101,6 +103,7 @@ export async function promote(deps: WatchDeps, watched: Watched, by: string | un
       if (getStatus(db, id) !== 'running') return null
       const { environment } = getEnvironmentIn(db, environmentId)!
       noteSuccess(db, id)
+      if (freeze) updateDeployment(db, id, { freeze })
       return promoteShare(deps, watched, environment)
     },
     { behavior: 'immediate' },

@@ -1,4 +1,4 @@
-import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
+import type { MetFreeze, WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import type { WatchDeps } from '../context.ts'
 import { goBack, takeBack } from './go-back.ts'
 import { endWatch, promote } from './end.ts'
@@ -9,6 +9,8 @@ import { tellReverted } from './tell.ts'
 export type Ending = {
   end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'stopped' | 'cancelled'> | 'promoted'
   by: string | undefined
+  /** That it is promoted in. */
+  freeze: MetFreeze | null
 }
 
 export type Run = {
@@ -34,8 +36,10 @@ export async function watch(deps: WatchDeps, run: Run) {
     if (await goBack(deps, now, run.verdict)) await tellReverted(deps, run.id)
     return
   }
-  const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
-  if (end === 'promoted') await promote(deps, now, by)
+  const { end, by, freeze } = run.ending ?? over
+  if (end === 'promoted') await promote(deps, now, { by, freeze })
   else if (end === 'cancelled' || now.watch.share) await takeBack(deps, now, { end, by })
   else await endWatch(deps, now, { end, by })
 }
+
+const over = { end: 'over' as const, by: undefined, freeze: null }

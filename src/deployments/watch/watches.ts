@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../../db/failures.ts'
+import type { MetFreeze } from '../../db/schema.ts'
 import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from '../context.ts'
@@ -56,11 +57,12 @@ export class Watches {
     { id, environmentId }: { id?: string; environmentId: string },
     end: Ending['end'],
     by?: string,
+    freeze: MetFreeze | null = null,
   ) {
     const found = getWatchedOf(this.#deps.db, environmentId)
     const run = this.#runs.get(environmentId) ?? (found && this.#begin(found))
     if (!run || (id !== undefined && id !== run.id)) return false
-    if (!run.verdict) run.ending ??= { end, by }
+    if (!run.verdict) run.ending ??= { end, by, freeze }
     run.stop.abort()
     await run.done
     return run.verdict === null && getWatched(this.#deps.db, run.id) === undefined
@@ -83,9 +85,12 @@ export class Watches {
     )
   }
 
-  /** Gives all requests to a version that has a share of them: it is watched from now on as any other. */
-  async promote(of: { id: string; environmentId: string }, by: string) {
-    await this.end(of, 'promoted', by)
+  /**
+   * Gives all requests to a version that has a share of them: it is watched from now on as any other. In a freeze with
+   * the note that it is done for.
+   */
+  async promote(of: { id: string; environmentId: string }, by: string, freeze: MetFreeze | null) {
+    await this.end(of, 'promoted', by, freeze)
     this.begin(of.id)
   }
 
