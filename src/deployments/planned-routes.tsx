@@ -61,7 +61,8 @@ export function planner(deps: PlanDeps) {
     })
     const said = `A deployment to ${name} is planned.`
     const json = () => plannedJson(planned)
-    return moveOn(c, { to: environmentPath(key), created: true, said, json })
+    const location = plannedPath(key)
+    return moveOn(c, { to: environmentPath(key), location, created: true, said, json })
   }
 }
 

@@ -7,7 +7,6 @@ import { followedInWords } from '../environments/followed.ts'
 import { findEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/paths.ts'
-import type { Masks } from '../logs/masks.ts'
 import { AppError } from '../platform/errors.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownKey, ownProject } from '../projects/own-project.ts'
@@ -30,11 +29,12 @@ import { findDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { met } from './waiting-store.ts'
 import { isTakenBack } from './watch/store.ts'
-import { withMaskedWatch } from './watch/view.ts'
+import { withCurrentWatch, withMaskedWatch } from './watch/view.ts'
+import type { ViewDeps } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
 
 /** The dialog that deploys to a share of the requests, and what ends a share or a watch. */
-export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }) => {
+export const shareRoutes = (deps: ShareDeps & ViewDeps & { watches: Watches }) => {
   const { db, watches } = deps
   const audit = auditor(db)
 
@@ -88,7 +88,8 @@ export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }
       throw new AppError('conflict', 'All requests have just gone back to the version before.')
     audit(c, 'deployment.share_promoted', { object, details: passedIn({ freeze }) })
     const said = `Deployment #${deployment.number} gets all requests.`
-    return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })
+    const promoted = await withCurrentWatch(deps, now)
+    return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(promoted) })
   }
 
   function own(c: Context) {

@@ -29,6 +29,7 @@ test('a deployment is planned, changed by another time, and deploys the newest c
   s.run()
   const first = await s.plan({ at: '2026-11-27T12:00:00+01:00', branch: 'main' })
   expect(first.status, first.text).toBe(201)
+  expect(first.headers.get('location')).toBe(`${s.environment}/planned`)
   expect(first.json).toMatchObject({
     ...{ at: '2026-11-27T11:00:00.000Z', branch: 'main', commit: null, problem: null },
     ...{ environmentId: s.project.environmentId, plannedBy: 'ada@example.com' },

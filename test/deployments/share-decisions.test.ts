@@ -132,5 +132,6 @@ test('a version that was stopped isn’t given all requests: they go on to the o
   await stays()
   await t.docker.startContainer(second.containerId)
   await until(() => stored().status === 'running')
-  expect((await ask('promote')).json.watch.share).toBeNull()
+  const promoted = await ask('promote')
+  expect(promoted.json.watch).toMatchObject({ share: null, figures: { after: { requests: 0 } } })
 })
