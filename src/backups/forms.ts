@@ -71,7 +71,10 @@ export const restoreForm = z.object({
   /** Another environment, whose data is replaced. */
   environmentId: z.uuid('must be the id of another environment.').nullish(),
   /** By default all that the backup has. */
-  database: line('a database of the backup', { max: 255 }).nullish(),
+  database: field(line('a database of the backup', { max: 255 }).nullish(), {
+    label: 'Database',
+    hint: 'One of the databases that the preview of the restore has, such as app; component/app where several servers have one of that name.',
+  }),
   /** Of what is replaced. */
   backupFirst: flag().default(true),
 })

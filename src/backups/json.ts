@@ -86,6 +86,7 @@ export const backup = componentOf('Backup', () => ({
           created: z.boolean(),
         })
         .nullable(),
+      /** As the preview has it; null for all that it has. */
       database: z.string().nullable(),
       before: id.nullable(),
       error: z.string().nullable(),
@@ -100,6 +101,7 @@ export const backup = componentOf('Backup', () => ({
 
 /** What a restore could do. */
 export const restorePreview = componentOf('RestorePreview', () => ({
+  /** What chooses one alone: its name, or component/name where several servers have one of that name. */
   databases: z.array(z.string()),
   volumes: z.array(z.string()),
   /** Whose data it would replace; null once it was deleted. */

@@ -96,7 +96,7 @@ export type StoredRestore = {
   status: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   /** Null for what it is of. A new service is removed unless it is restored. */
   into?: { kind: 'service' | 'environment'; id: string; name: string; isNew: boolean } | null
-  /** Null for all that it has. */
+  /** Its name, behind that of its component where it isn’t the only one of that name; null for all that it has. */
   database: string | null
   /** The backup that was made before, of what was replaced. */
   before: string | null

@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import { Readable } from 'node:stream'
 import type { End } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { choicesOf } from '../../src/backups/restore/choices.ts'
+import { setBackup } from '../../src/backups/store.ts'
 import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
 import { aDatabase } from './simulated-tools.ts'
@@ -80,8 +82,8 @@ test.each([
 })
 
 /** A restore that Davit's end interrupted, as the next process takes it up. */
-async function interrupted(engine: Parameters<typeof aDatabase>[0]) {
-  const scene = await aDatabase(engine)
+async function interrupted(...of: Parameters<typeof aDatabase>) {
+  const scene = await aDatabase(...of)
   const { restic, ada, t, id, runs } = scene
   const began = Promise.withResolvers<void>()
   restic.faults.list = ({ signal }) => {
@@ -138,4 +140,40 @@ test('what couldn’t be undone doesn’t keep a restore from its end', async ()
   Object.assign(t.deps.docker, { execPiped: () => Promise.reject(new Error('It broke.')) })
   await task.end({ status: 'cancelled' }, signal)
   expect(restoreOf().status).toBe('cancelled')
+})
+
+test('where several servers have a database of one name, it is chosen with its server’s name only', async () => {
+  const { ada, t, id, reads, restoreOf } = await aDatabase('postgresql', ['one', 'two'])
+  const path = `/backups/${id}/restore`
+  const databases = ['one/app', 'two/app']
+  expect((await ada.get(path)).json.databases).toEqual(databases)
+  const page = (await ada.page(`/backups/${id}`)).text
+  for (const name of databases) expect(page).toContain(`<option value="${name}"`)
+  for (const into of ['same', 'new']) {
+    const { status, json } = await ada.post(path, { into, database: 'app' })
+    expect([status, json.errors[0].field]).toEqual([422, 'database'])
+  }
+  await ada.post(path, { database: 'two/app', backupFirst: false })
+  await t.jobs.idle()
+  expect(restoreOf()).toMatchObject({ status: 'succeeded', database: 'two/app' })
+  expect(reads).toEqual(['two/app'])
+})
+
+test('a restore that an earlier Davit began with a name alone is still that of each server', async () => {
+  const { t, id, runs, reads, restoreOf } = await interrupted('redis', ['one', 'two'])
+  setBackup(t.db, id, { restore: { ...restoreOf(), database: 'app' } })
+  const { job, task } = restoring(t, id)
+  await task.run(workOf(job))
+  expect(runs).toEqual(['undo', 'undo', 'load', 'load'])
+  expect(reads).toEqual(['one/app', 'two/app'])
+})
+
+test('no database is chosen by what chooses another one', () => {
+  const of = (component: string, ...names: string[]) => ({
+    ...{ component, engine: 'postgresql', version: '17' },
+    databases: names.map((name) => ({ name, file: '', tables: [] })),
+  })
+  const contents = [of('one', 'app', 'shop'), of('two', 'app', 'one/app')]
+  const choices = choicesOf({ contents }).map(({ choice }) => choice)
+  expect(choices).toEqual(['one/app', 'shop', 'two/app', 'two/one/app'])
 })

@@ -16,17 +16,21 @@ const images: Record<Engine, string> = {
 
 const version = '8.0.1'
 
-/** A backup of a service of one database, on the simulated engine, whose tools only note what they are run for. */
-export async function aDatabase(engine: Engine) {
+/**
+ * A backup of a service whose components each have one database of the same name, on the simulated engine, whose tools
+ * only note what they are run for.
+ */
+export async function aDatabase(engine: Engine, components = ['one']) {
   const scene = await aService()
   const { t, ada, restic, service } = scene
   const { id, files } = await scene.backUp()
   const image = images[engine]
   t.engine.addImage({ tags: [`${image}:latest`], command: ['sleep', '999'] })
   const environment = '{ MYSQL_ROOT_PASSWORD: secret, POSTGRES_PASSWORD: secret }'
+  const server = `{ image: ${image}, environment: ${environment}, volumes: ["data:/data"] }`
   const compose = `
 services:
-  one: { image: ${image}, environment: ${environment}, volumes: ["data:/data"] }
+${components.map((name) => `  ${name}: ${server}`).join('\n')}
 volumes: { data: {} }
 `
   const { status, text } = await ada.put(`/services/${service.id}`, { compose })
@@ -34,12 +38,22 @@ volumes: { data: {} }
   await t.jobs.idle()
   const dump = Buffer.from('all of the dump')
   const checksum = new Bun.CryptoHasher('sha256').update(dump).digest('hex')
-  const databases = [{ name: 'app', file: 'one/app', tables: [] }]
+  const fileOf = (component: string) => `${component}/app`
   setBackup(t.db, id, {
-    files: [{ ...files[0], volumes: undefined, file: 'one/app', checksum }],
-    contents: [{ component: 'one', engine, version, databases }],
+    files: components.map((name) => ({
+      ...files[0],
+      ...{ volumes: undefined, file: fileOf(name), checksum },
+    })),
+    contents: components.map((component) => ({
+      ...{ component, engine, version },
+      databases: [{ name: 'app', file: fileOf(component), tables: [] }],
+    })),
   })
-  restic.faults.read = ({ to, signal }) => to(Readable.from([dump]), signal)
+  const reads: string[] = []
+  restic.faults.read = ({ file, to, signal }) => {
+    reads.push(file)
+    return to(Readable.from([dump]), signal)
+  }
 
   const runs: string[] = []
   const ofServer = [{ version }, { database: 'app' }]
@@ -62,5 +76,5 @@ volumes: { data: {} }
     return unlessAborted(new Promise<never>(() => {}), signal!)
   }
   Object.assign(t.deps.docker, { execPiped, runPiped })
-  return { ...scene, id, runs, dump, restoreOf: () => getBackup(t.db, id)!.restore! }
+  return { ...scene, id, runs, reads, dump, restoreOf: () => getBackup(t.db, id)!.restore! }
 }

@@ -12,6 +12,7 @@ import { getBackup, isBeingRestored } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
+import { choicesOf } from './choices.ts'
 import { previewNew, restoreIntoNew } from './new-service.ts'
 import { insertRestore } from './restore-job.ts'
 
@@ -20,7 +21,7 @@ type RestoreRequest = { owner: User; input: (typeof restoreForm)['_output'] }
 export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<Preview> {
   const same = subjectOf(deps, backup)
   return {
-    databases: databasesOf(backup),
+    databases: choicesOf(backup).map(({ choice }) => choice),
     volumes: backup.files.flatMap(({ volumes = [] }) => volumes),
     same: same ? { id: same.id, name: same.name } : null,
     new:
@@ -104,13 +105,17 @@ function beside({ db }: BackupDeps, { subjectKind, subjectId: id, ownerId }: Bac
 const subjectOf = ({ db }: BackupDeps, { subjectKind: kind, subjectId: id, ownerId }: Backup) =>
   findSubject(db, { kind, id, ownerId })
 
-const databasesOf = ({ contents }: Backup) =>
-  (contents ?? []).flatMap(({ databases }) => databases.map(({ name }) => name))
-
 function namedIn(backup: Backup, database: string | null | undefined) {
   if (!database) return null
-  if (databasesOf(backup).includes(database)) return database
-  throw invalidField('database', 'must be a database of the backup.')
+  const choices = choicesOf(backup)
+  if (choices.some(({ choice }) => choice === database)) return database
+  const alike = choices.filter(({ name }) => name === database).map(({ choice }) => choice)
+  throw invalidField(
+    'database',
+    alike.length > 0
+      ? `must name its server, too: ${alike.join(' or ')}.`
+      : 'must be a database of the backup.',
+  )
 }
 
 function refuseBusy(deps: BackupDeps, backup: Backup) {

@@ -23,7 +23,7 @@ import {
   toolsOf,
   versionOf,
 } from '../recipes/index.ts'
-import type { Contents, Target } from '../recipes/index.ts'
+import type { Target } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
 import { mountOf } from '../restic/volumes.ts'
@@ -31,12 +31,14 @@ import { shortName } from '../store-subject.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
 import type { Subject, SubjectKey } from '../subject.ts'
+import { chosenIn } from './choices.ts'
+import type { Chosen } from './choices.ts'
 
 type Restoring = {
   backup: Backup
   /** What its data replaces that of. */
   into: SubjectKey & { isNew: boolean }
-  /** Null for all that it has. */
+  /** What chooses one alone; null for all that it has. */
   database: string | null
   /** False when they have been filled already. */
   withVolumes: boolean
@@ -83,7 +85,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   await allEnded([tools.disposeAsync(), restic[Symbol.asyncDispose]()])
 }
 
-type Server = { target: Target; contents: Contents }
+type Server = Chosen & { target: Target }
 
 /** The servers that run, each of a version that reads the dump. */
 async function serversFor(
@@ -96,9 +98,9 @@ async function serversFor(
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
   const servers: Server[] = []
-  for (const contents of (backup.contents ?? []) as Contents[]) {
-    const { component, databases } = contents
-    if (database !== null && !databases.some(({ name }) => name === database)) continue
+  for (const chosen of chosenIn(backup, database)) {
+    const { contents } = chosen
+    const { component } = contents
     const source = recipe.databases.find((one) => one.component === component)
     if (!source) throw nothingLike(component)
     const containerId = containerIn(containers, component)
@@ -106,7 +108,7 @@ async function serversFor(
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
     const { engine } = source
     refuseNewer(contents, { engine, version: await versionOf(there, { ...target, signal }) })
-    servers.push({ target, contents })
+    servers.push({ ...chosen, target })
   }
   return servers
 }
@@ -114,13 +116,12 @@ async function serversFor(
 /** What the target doesn’t have whole, or has changed, must not cost the old data: reads all of it to nowhere. */
 async function readFirst({
   backup,
-  database,
   ...reading
 }: Restoring & { restic: Restic; servers: Server[]; volumes: Mounts }) {
   const { restic, servers, volumes, log, work } = reading
   const files = [
-    ...servers.flatMap(({ target, contents }) =>
-      filesOverErased({ ...target, contents, database: database ?? undefined }),
+    ...servers.flatMap(({ target, contents, only }) =>
+      filesOverErased({ ...target, contents, database: only }),
     ),
     ...volumes.map(({ file }) => file),
   ]
@@ -139,19 +140,19 @@ const nowhere = () =>
   })
 
 async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { restic: Restic }) {
-  const { backup, database, log, note, restic, target, contents } = loading
+  const { backup, only, log, note, restic, target, contents } = loading
   const { signal } = loading.work
   const { component } = contents
-  log.write(`Loading ${database ?? 'the databases'} of ${component}.`)
+  log.write(`Loading ${only ?? 'the databases'} of ${component}.`)
   const read = fileReader(backup, restic)
   const what = `the databases of ${component}`
-  const which = { contents, database: database ?? undefined }
+  const which = { contents, database: only }
   if (mayEndInPart({ ...target, ...which })) note(what, 'part')
   await load(deps, { ...target, ...which, read, signal })
   note(what, 'whole')
   const { databases } = await inspect(deps, { ...target, signal })
   const tables = databases.flatMap((one) =>
-    database === null || one.name === database ? one.tables : [],
+    only === undefined || one.name === only ? one.tables : [],
   )
   const rows = tables.reduce((sum, one) => sum + one.rows, 0)
   log.write(`${component} has ${counted(tables.length, 'table')} and ${counted(rows, 'row')} now.`)

@@ -5,16 +5,16 @@ import { containerIn, recipeIn, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
 import { undoLoad } from '../recipes/index.ts'
-import type { Contents } from '../recipes/index.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
 import type { SubjectKey } from '../subject.ts'
+import { chosenIn } from './choices.ts'
 
 type Undoing = {
   backup: Backup
   /** What its data was to replace that of. */
   into: SubjectKey
-  /** Null for all that it has. */
+  /** What chooses one alone; null for all that it has. */
   database: string | null
   /** Aborted when the next process does it, or the subject is being deleted. */
   signal: AbortSignal
@@ -51,11 +51,11 @@ async function undoAll(deps: BackupDeps, { backup, into, database, signal }: Und
   const { recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
-  const work = ((backup.contents ?? []) as Contents[]).map(async (contents) => {
+  const work = chosenIn(backup, database).map(async ({ contents, only }) => {
     const source = recipe.databases.find((one) => one.component === contents.component)
     if (!source) return
     const server = { source, containerId: containerIn(containers, source.component), ownerId }
-    await undoLoad(there, { ...server, contents, database: database ?? undefined, signal })
+    await undoLoad(there, { ...server, contents, database: only, signal })
   })
   await allEnded(work)
 }
