@@ -86,7 +86,7 @@ describe('of README and the documentation', () => {
     const wrong = documents.flatMap(({ path, code }) =>
       code.flatMap((span) => {
         const [, verb, address] = /^(?:(GET|POST|PUT|DELETE) )?([/…][^\s?]*)/.exec(span) ?? []
-        if (!address || /^(…|\/|\/(var|etc|usr|backup|path)\b.*)$/.test(address)) return []
+        if (!address || /^(…|\/|\/(var|etc|usr|backup|path|data)\b.*)$/.test(address)) return []
         const asked = RegExp(`^${plain(address).replace('…', '.*')}$`)
         const isThere = routes.some(
           ([method, route]) => (!verb || verb === method) && asked.test(route),
@@ -101,6 +101,8 @@ describe('of README and the documentation', () => {
     const usage = read('src/cli.ts') + read('src/cli/connect.ts') + read('test/demo/main.ts')
     const ofOthers = [
       '--from',
+      '--datadir',
+      '--dbpath',
       '--checksum',
       '--resume',
       '--init',

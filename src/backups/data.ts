@@ -30,6 +30,8 @@ export type Data = {
   }[]
   /** The engine's names of those that no dump stands for. */
   volumes: string[]
+  /** Those that one stands for. */
+  dumped: string[]
   /** Directories of the server, which are never backed up. */
   unsaved: string[]
 }
@@ -64,6 +66,7 @@ export async function dataOf(
       },
     })),
     volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
+    dumped: recipe.dumped,
     unsaved: recipe.unsaved,
   }
 }

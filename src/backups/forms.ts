@@ -15,7 +15,7 @@ const hold = choiceField(
     none: 'let them run',
   },
   {
-    hint: 'Requests to a paused container wait. Databases that their own tools dump are neither paused nor stopped, and SQLite itself copies its files in running containers.',
+    hint: 'Requests to a paused container wait. A database that its own tool dumps runs on, unless it can write to other volumes than that of its data. SQLite itself copies its files in running containers.',
     initial: 'pause',
   },
 ).nullish()

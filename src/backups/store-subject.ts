@@ -60,8 +60,11 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   if (!workload) return storeDavit(deps, doing)
   const definition =
     subject.kind === 'service' ? sealBackedUp(deps, subject.service, doing.backup.id) : null
-  const { databases, volumes, unsaved } = await dataOf(deps, { subject, workload }, { signal })
+  const data = await dataOf(deps, { subject, workload }, { signal })
+  const { databases, volumes, unsaved } = data
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
+  const dumped = data.dumped.map((volume) => shortName(workload, volume)).join(', ')
+  if (dumped) log.write(`Not stored as files, as they are those of databases: ${dumped}.`)
   const parts: Part[] = []
   const contents: StoredContents[] = []
   // nothing is paused for a target that doesn’t respond, or is locked

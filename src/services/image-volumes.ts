@@ -40,6 +40,13 @@ export function withImageVolumes<Each extends Pulled>(
   })
 }
 
+/** True for one that a component has because its image declares it. */
+export const isImageVolume = (
+  id: string,
+  component: string,
+  { name, path }: Pick<Volume, 'name' | 'path'>,
+) => name === nameFor(id, component, path)
+
 type Volume = Required<NonNullable<Component['options']['volumes']>[number]>
 
 const mountedIn = ({

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Db } from '../../db/index.ts'
 import { parseReference } from '../../registries/image-registry.ts'
 import type { Component } from '../../runtime/component.ts'
@@ -5,6 +6,7 @@ import { shownImage } from '../../runtime/images/private-names.ts'
 import { deployedImage, listServiceImages } from '../../runtime/images/stack-store.ts'
 import { volumeNameOf } from '../../services/compose/containers.ts'
 import type { BackupDeclaration, BackupEngine } from '../../services/compose/declaration.ts'
+import { isImageVolume } from '../../services/image-volumes.ts'
 import type { Source } from './tool.ts'
 
 /** How the data of a workload is backed up. */
@@ -12,6 +14,8 @@ export type Recipe = {
   databases: Source[]
   /** The engine's names of volumes that are stored as files, with the components to pause or stop meanwhile. */
   volumes: { volume: string; components: string[] }[]
+  /** Those that a dump stands for. */
+  dumped: string[]
   /** Paths of the host, which are never backed up. */
   unsaved: string[]
   /** By component, what the template has the restored copy asked. */
@@ -47,20 +51,27 @@ export function recipeOf({ id, components, backup, images }: Options): Recipe {
     const env = credentialsOf[engine](valuesOf(component))
     return env ? [{ component: name, engine, env }] : []
   })
-  const dumped = new Set(databases.map(({ component }) => component))
+  const servers = new Map(databases.map(({ component, engine }) => [component, engine]))
+  const data = new Set(
+    components.flatMap((component) => {
+      const engine = servers.get(component.name)
+      return engine ? dataVolumes(id, component, engine) : []
+    }),
+  )
   const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
   const users = new Map<string, string[]>()
   for (const { name, options } of components)
     for (const { name: volume } of options.volumes ?? [])
-      users.set(volume, [...(users.get(volume) ?? []), name])
+      if (!without.has(volume)) users.set(volume, [...(users.get(volume) ?? []), name])
+  const isDumped = ([volume, components]: [string, string[]]) =>
+    data.has(volume) && components.every((name) => servers.has(name))
   return {
     databases,
     queries: backup?.queries ?? {},
-    volumes: [...users].flatMap(([volume, components]) =>
-      without.has(volume) || components.every((name) => dumped.has(name))
-        ? []
-        : { volume, components },
-    ),
+    volumes: [...users]
+      .filter((one) => !isDumped(one))
+      .map(([volume, components]) => ({ volume, components })),
+    dumped: [...users].filter(isDumped).map(([volume]) => volume),
     unsaved: components.flatMap(
       ({ options }) => options.granted?.binds?.map((b) => b.source) ?? [],
     ),
@@ -110,6 +121,45 @@ function argumentOf(values: Values, option: string) {
   const variable = /^\$\{?(\w+)\}?$/.exec(match?.[2] ?? '')
   return variable ? values(variable[1]!) : match?.[2]
 }
+
+/** Where images of an engine keep the data. What else is mounted in it, or has it inside, is the server’s own, too. */
+const dataPaths: Record<BackupEngine, (values: Values) => (string | undefined)[]> = {
+  postgresql: (values) => [
+    ...['/var/lib/postgresql', '/bitnami/postgresql', '/home/postgres/pgdata'],
+    ...[values('PGDATA'), values('POSTGRES_INITDB_WALDIR')],
+    ...[values('POSTGRESQL_DATA_DIR'), values('POSTGRESQL_INITDB_WAL_DIR')],
+    ...[argumentOf(values, '-D'), argumentOf(values, 'data_directory')],
+  ],
+  mysql: (values) => [
+    ...['/var/lib/mysql', '/bitnami/mysql', '/bitnami/mariadb'],
+    ...[values('MYSQL_DATA_DIR'), values('MARIADB_DATA_DIR'), argumentOf(values, '--datadir')],
+  ],
+  redis: (values) => [
+    ...['/data', '/bitnami/redis', '/bitnami/valkey'],
+    ...[values('REDIS_DATA_DIR'), values('VALKEY_DATA_DIR'), argumentOf(values, '--dir')],
+  ],
+  mongodb: (values) => [
+    ...['/data/db', '/data/configdb', '/bitnami/mongodb'],
+    ...[values('MONGODB_DATA_DIR'), argumentOf(values, '--dbpath')],
+  ],
+}
+
+/**
+ * Files of a database that runs mustn’t be restored over what was loaded into it. So where none is at a known path,
+ * as with some images, all that the server can write to are taken for its data.
+ */
+function dataVolumes(id: string, component: Component, engine: BackupEngine) {
+  const writable = component.options.volumes?.filter(({ readOnly }) => !readOnly) ?? []
+  const paths = dataPaths[engine](valuesOf(component)).filter((path) => path?.startsWith('/'))
+  const known = writable.filter(
+    (mount) =>
+      isImageVolume(id, component.name, mount) ||
+      paths.some((path) => isIn(mount.path, path!) || isIn(path!, mount.path)),
+  )
+  return (known.length > 0 ? known : writable).map(({ name }) => name)
+}
+
+const isIn = (path: string, folder: string) => posix.relative(folder, path).split('/')[0] !== '..'
 
 /** Null when there are none: then its files are stored. */
 const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, string> | null> = {

@@ -56,7 +56,7 @@ const backupDeclaration = z.strictObject({
   databases: z
     .record(text(63), z.enum(backupEngines, `must be ${backupEngines.join(', ')}.`))
     .default({}),
-  /** Volumes whose files can be created again. All others that aren't of a database are stored. */
+  /** Volumes whose files can be created again. All others but those with a database's own data are stored. */
   without: z.array(text(100)).max(50).default([]),
   /** By service, what a copy that was restored for a test is asked, and must answer. */
   queries: z.record(text(63), z.strictObject({ database: text(63), sql: text(4000) })).default({}),

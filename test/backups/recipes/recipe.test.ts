@@ -8,6 +8,7 @@ import {
   renamedImages,
 } from '../../../src/backups/recipes/index.ts'
 import type { Contents } from '../../../src/backups/recipes/index.ts'
+import { engineOf } from '../../../src/backups/recipes/recipe.ts'
 import type { Component } from '../../../src/runtime/component.ts'
 import { insertStack } from '../../../src/runtime/images/stack-store.ts'
 import { planContainers } from '../../../src/services/compose/containers.ts'
@@ -17,6 +18,7 @@ import {
   samplesOf,
   stackOf,
 } from '../../../src/services/compose/template.ts'
+import { withImageVolumes } from '../../../src/services/image-volumes.ts'
 import { newDatabases } from '../../support/databases.ts'
 
 const templates = join(import.meta.dir, '../../../src/services/templates')
@@ -131,6 +133,66 @@ volumes: { uploads: {}, shared: {}, vectors: {}, bitnami: {}, time: {}, maria: {
     { volume: 'davit-x-shared', components: ['web', 'worker'] },
     { volume: 'davit-x-uploads', components: ['web'] },
   ])
+})
+
+const mysqlRoot = 'environment: { MYSQL_ROOT_PASSWORD: r }'
+
+const databases: [image: string, volumes: string, more?: string][] = [
+  ['postgres:17', 'data:/var/lib/postgresql/data, other:/backups'],
+  ['postgres:18', 'data:/var/lib/postgresql, other:/certs'],
+  ['postgres', 'data:/pg, other:/backups', 'environment: { PGDATA: /pg/data }'],
+  ['postgres', 'data:/pg, other:/backups', 'command: postgres -D /pg'],
+  ['timescale/timescaledb-ha', 'data:/home/postgres/pgdata, other:/backups'],
+  ['bitnami/postgresql', 'data:/bitnami/postgresql, other:/backups'],
+  ['mysql', 'data:/var/lib/mysql, other:/etc/mysql/conf.d', mysqlRoot],
+  ['mariadb', 'data:/var/lib, other:/backups', mysqlRoot],
+  ['mariadb', 'data:/m, other:/backups', `command: --datadir=/m, ${mysqlRoot}`],
+  ['mongo', 'data:/data/db, config:/data/configdb, other:/data/backups'],
+  ['mongo', 'data:/m, other:/backups', 'command: --dbpath /m'],
+  ['redis', 'data:/data, other:/etc/redis'],
+  ['valkey/valkey', 'data:/v, other:/etc/valkey', 'command: valkey-server --dir /v'],
+  // nothing says where the data is
+  ['lscr.io/linuxserver/mariadb', 'data:/config, config:/elsewhere, other:/certs:ro', mysqlRoot],
+]
+
+test.each(
+  databases.map(([image, volumes, more = 'init: true']) => [image, volumes, more] as const),
+)(
+  'of a database of %s with %s all volumes but those with its data are stored as files',
+  (image, volumes, more) => {
+    const components = compose(`
+services:
+  db: { image: ${image}, ${more}, volumes: [${volumes.replaceAll(/[a-z]+:[^,]+/g, '"$&"')}] }
+volumes: { data: {}, config: {}, other: {} }
+`)
+    for (const backup of [
+      null,
+      { databases: { db: engineOf(image)! }, without: [], queries: {} },
+    ]) {
+      const recipe = recipeOf({ id: 'x', components, backup })
+      expect(recipe.databases).toHaveLength(1)
+      expect(recipe.volumes).toEqual([{ volume: 'davit-x-other', components: ['db'] }])
+      const dumped = volumes.includes('config:') ? ['data', 'config'] : ['data']
+      expect(recipe.dumped).toEqual(dumped.map((name) => `davit-x-${name}`))
+    }
+  },
+)
+
+test('what the image of a database declares, and its file doesn’t mount, is taken for its data', () => {
+  const file = readCompose(
+    'services: { db: { image: bitnami/postgresql, volumes: ["other:/certs"] } }\nvolumes: { other: {} }',
+    {
+      file: 'compose.yaml',
+    },
+  )
+  const image = { volumes: ['/bitnami/postgresql', '/docker-entrypoint-initdb.d'] }
+  const { services } = stackOf(file, samplesOf(file))
+  const components = withImageVolumes(
+    plan(file).map((component) => ({ ...component, image }) as never),
+    { id: 'x', services },
+  ) as never as Component[]
+  const { volumes, dumped } = recipeOf({ id: 'x', components, backup: null })
+  expect([volumes, dumped.length]).toEqual([[{ volume: 'davit-x-other', components: ['db'] }], 2])
 })
 
 test('an image of a private registry or with another name is recognised, too', () => {
