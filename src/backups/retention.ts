@@ -101,12 +101,16 @@ function noLongerKept(
   const { subjectId, targetId } = backup
   const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
   if (!plan.nextAt || plan.targetId !== targetId || last + daily + weekly + monthly === 0) return []
-  const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
+  const known = listOn(db, { subjectId, targetId })
+  const knownTags = new Set(known.map((one) => `backup=${one.id}`))
+  // others may be proven: of a target that was removed, or of another Davit
+  const own = listed.filter(({ tags }) => tags.some((tag) => knownTags.has(tag)))
+  const inUse = known.filter((one) => isInUse(db, one))
   const proven = listProven(db, backup)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .slice(-1)
   const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
-  return expired(listed, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
+  return expired(own, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
 }
 
 export async function removeOldRows({ db, logDb }: BackupDeps, subjectId: string) {

@@ -55,6 +55,20 @@ test('what is proven stays, whatever the plan keeps', async () => {
   expect(items.map(({ id }: { id: string }) => id)).toEqual([last.id, proven.id])
 })
 
+test('what the repository has of an earlier target, or of another Davit, is never removed by the plan', async () => {
+  const s = await aService()
+  const earlier = await s.backUp()
+  const tags = ['davit', `subject=${s.service.id}`, 'backup=of-another']
+  s.restic.add({ tags, paths: ['/dump'], bytes: 1 })
+  const targetId = aTarget(s.t, s.ada.user.id)
+  await s.plan({ targetId, keepLast: 1, prove: 'never' })
+  await s.backUp({ targetId })
+  const last = await s.backUp({ targetId })
+  const left = [`backup=${earlier.id}`, 'backup=of-another', `backup=${last.id}`]
+  expect(s.restic.backups).toEqual(left)
+  expect((await s.ada.get(`/backups/${earlier.id}`)).json.removedAt).toBeNull()
+})
+
 test('what a failed backup left on the target takes the place of no backup', async () => {
   const s = await aService()
   await s.plan({ keepLast: 2, prove: 'never' })
