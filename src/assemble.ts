@@ -88,6 +88,8 @@ export type Overrides = Partial<{
   lookup: Lookup
   /** Tries a backup target out. */
   tryOut: TargetDeps['targets']['tryOut']
+  /** Lists the snapshots of a backup target. */
+  listTarget: TargetDeps['targets']['list']
   /** Milliseconds without a request after which an edge that is left ends. */
   edgeQuietTime: number
   /** Opens the repository of a target. */
@@ -111,6 +113,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     clock,
     lookup,
     tryOut,
+    listTarget,
     edgeQuietTime,
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
@@ -266,6 +269,11 @@ export function assemble(config: Config, overrides: Overrides = {}) {
       const restic = openRestic(working, target)
       if (options.mustExist) await restic.ready(options)
       return restic.tryOut(options)
+    },
+    async list(target, options) {
+      if (listTarget) return listTarget(target, options)
+      const { openRestic } = await import('./backups/restic/restic.ts')
+      return openRestic(working, target).list(options)
     },
   }
   const drains = new Drains(working)

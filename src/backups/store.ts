@@ -2,8 +2,15 @@ import { and, desc, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or } fr
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
-import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '../db/schema.ts'
+import { changeRow, getRow, hasRow, listPage, listRows } from '../db/queries.ts'
+import {
+  backupPlans,
+  backups,
+  backupSubjects,
+  runStatuses,
+  targets,
+  volumeHolds,
+} from '../db/schema.ts'
 import { endJob, hasJob, listJobsWith, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
@@ -202,6 +209,42 @@ export const hasBackupsOn = (db: Tx, targetId: string) =>
     backups,
     and(eq(backups.targetId, targetId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
   ) !== undefined
+
+/** Of an owner, those whose target was removed. */
+const isLost = (db: Tx, ownerId: string) =>
+  and(
+    eq(backups.ownerId, ownerId),
+    notInArray(
+      backups.targetId,
+      db.select({ id: targets.id }).from(targets).where(eq(targets.ownerId, ownerId)),
+    ),
+  )
+
+export const hasLost = (db: Tx, ownerId: string) => hasRow(db, backups, isLost(db, ownerId))
+
+/** Without what the dumps had, which may be much. */
+export const listLost = (db: Tx, ownerId: string) =>
+  db
+    .select({ id: backups.id, files: backups.files, goneAt: backups.goneAt })
+    .from(backups)
+    .where(isLost(db, ownerId))
+    .all()
+
+/** Those with these ids that are still without a target get this one. Returns how many. */
+export const setTargetOfLost = (
+  db: Tx,
+  ids: string[],
+  { id: targetId, ownerId }: { id: string; ownerId: string },
+) =>
+  ids.filter(
+    (id) =>
+      db
+        .update(backups)
+        .set({ targetId })
+        .where(and(eq(backups.id, id), isLost(db, ownerId)))
+        .returning({ id: backups.id })
+        .get() !== undefined,
+  ).length
 
 /** True when the last due time has brought no backup, and none is on its way. */
 export function isOverdue(db: Tx, { subjectId, dueAt }: Plan) {

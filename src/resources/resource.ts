@@ -52,6 +52,8 @@ type By<Stored> = {
 
 type Found<Stored> = {
   columns?: object
+  /** Runs in the transaction that stores the row, after it. */
+  also?: () => void
   extra?: object
   dialog?: (row: Stored) => JSX.Element
   once?: Once

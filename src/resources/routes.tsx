@@ -139,15 +139,15 @@ export function resourceRoutes<
   }
 
   async function makeRow(_: Deps, c: Context<Env>, input: z.output<Form>): Promise<Creation> {
-    const { values, dialog, ...rest } = await checked(c, input)
-    const made = insertOwned(deps, resource, { ownerId: ownerOf(c), values })
+    const { values, dialog, also, ...rest } = await checked(c, input)
+    const made = insertOwned(deps, resource, { ownerId: ownerOf(c), values, also })
     return { id: made, ...rest, ...(dialog && { dialog: () => dialog(find(c, made)) }) }
   }
 
   async function changed(c: Context) {
-    const { values } = await checked(c, c.get('input'), find(c))
+    const { values, also } = await checked(c, c.get('input'), find(c))
     const before = find(c) // it may have been removed meanwhile
-    changeOwned(deps, resource, { id: before.id, ownerId: ownerOf(c), values })
+    changeOwned(deps, resource, { id: before.id, ownerId: ownerOf(c), values, also })
     resource.stored?.(deps)
     const after = find(c)
     const changes = changedFields(resource, { before, after, sent: c.get('sent') }).join(', ')

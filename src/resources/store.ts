@@ -65,10 +65,13 @@ export const sealedAs = (kind: string, id: string) => `${kind} ${id}`
 
 type Values = { [field: string]: unknown }
 
+/** `also` runs in the transaction that stores the row, after it. */
+type Storing = { also?: (() => void) | undefined }
+
 export function insertOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
   { kind, most, sealed = [], unique = {}, refuse, ...rows }: Rows<Table> & Stored,
-  { ownerId, values }: { ownerId: string; values: Values },
+  { ownerId, values, also }: Storing & { ownerId: string; values: Values },
 ): string {
   const { table, owner } = rows
   if (most) refuseMore(most, countRows(db, table, visibleTo(ownerId, rows)))
@@ -83,6 +86,7 @@ export function insertOwned<Table extends ResourceTable>(
   const insert = () => {
     refuse?.(db, { id, ownerId, values })
     db.insert(table).values(row).run()
+    also?.()
   }
   refuseDuplicate(() => db.transaction(insert, { behavior: 'immediate' }), unique)
   return id
@@ -92,12 +96,13 @@ export function insertOwned<Table extends ResourceTable>(
 export function changeOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
   { kind, sealed = [], unique = {}, refuse, table }: Rows<Table> & Stored,
-  { id, ownerId, values }: { id: string; ownerId: string; values: Values },
+  { id, ownerId, values, also }: Storing & { id: string; ownerId: string; values: Values },
 ) {
   const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
   const change = () => {
     refuse?.(db, { id, ownerId, values })
     changeRow(db, table, id, changes as never)
+    also?.()
   }
   refuseDuplicate(() => db.transaction(change, { behavior: 'immediate' }), unique)
 }

@@ -18,7 +18,9 @@ volumes: { data: {} }
 /** A service with a volume, and a target of its owner, on the simulated engine and restic. */
 export async function aService(overrides: Overrides = {}) {
   const restic = new SimulatedRestic()
-  const t = simulatedApp({}, { openRestic: restic.open, ...overrides })
+  const listTarget = async (_: unknown, options: { signal: AbortSignal }) =>
+    restic.usual.list(options)
+  const t = simulatedApp({}, { openRestic: restic.open, listTarget, ...overrides })
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, withVolume)
   const targetId = aTarget(t, ada.user.id)

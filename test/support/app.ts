@@ -85,6 +85,7 @@ export function testApp(
     ...newDatabases(),
     setupCode: null,
     tryOut: async () => ({ hostKey: null }),
+    listTarget: async () => [],
     ...(isSimulated && { lookup: async () => [] }), // no test waits for a registry that doesn't exist
     ...overrides,
     docker: interposed,

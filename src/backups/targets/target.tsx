@@ -6,8 +6,9 @@ import { AppError, invalidField } from '../../platform/errors.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
+import { counted } from '../../web/units.ts'
 import { usersOfTarget } from '../repository.ts'
-import { getPlan, hasBackupsOn, listUnfinishedOn } from '../store.ts'
+import { getPlan, hasBackupsOn, listUnfinishedOn, setTargetOfLost } from '../store.ts'
 import { davitId } from '../subject.ts'
 import { targetForm } from './form.ts'
 import { getTarget, listTargets, openTarget, sealedOfTarget, whereOf } from './store.ts'
@@ -68,11 +69,12 @@ export const target = resource({
       const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
       const hasKey = input.password != null && input.password !== before?.password
       const missing = isMoved ? notMoved(wanted) : hasKey ? noRepository() : null
-      const { hostKey } = await tryOut(deps, wanted, { signal, missing })
+      const { hostKey, lost } = await tryOut(deps, wanted, { signal, missing })
+      const also = () => void setTargetOfLost(deps.db, lost ?? [], wanted)
       const { userPassword, password } = wanted
       const columns = { id, password, userPassword, hostKey: hostKey ?? wanted.hostKey }
       const once = { text: password, what: 'the key', says: keepKey }
-      return row ? { columns } : { columns, extra: { password }, once }
+      return row ? { columns, also } : { columns, also, extra: { password }, once }
     },
     details: ({ kind }) => ({ kind }),
   },
@@ -82,8 +84,14 @@ export const target = resource({
       button: 'Test',
       note: 'Write, read and delete a snapshot on a target; a missing repository is created',
       async run(deps, c, row) {
-        await tryOut(deps, openTarget(deps, row), { signal: c.req.raw.signal })
-        return { said: `${row.name} works: a snapshot was written, read and deleted.` }
+        const { signal } = c.req.raw
+        const { lost } = await tryOut(deps, openTarget(deps, row), { signal })
+        const works = `${row.name} works: a snapshot was written, read and deleted.`
+        if (lost === null)
+          return { said: `${works} What it has couldn’t be listed: test it again.` }
+        const count = isThere(deps.db, row) ? setTargetOfLost(deps.db, lost, row) : 0
+        const found = `${counted(count, 'backup')} of a removed target can be used again.`
+        return { said: count > 0 ? `${works} ${found}` : works }
       },
     },
   },
@@ -93,6 +101,12 @@ export const target = resource({
     warning: 'What is stored there stays, but Davit can’t restore it any more without its key.',
   },
 })
+
+/** False when it was removed, or leads elsewhere, since it was read. */
+function isThere(db: Db, row: TargetRow) {
+  const now = getTarget(db, row)
+  return now !== undefined && whereOf(now) === whereOf(row)
+}
 
 /** With Davit’s backup comes everyone’s password hash and every key, which no token may send elsewhere. */
 const ofDavit = () =>

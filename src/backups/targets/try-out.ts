@@ -2,6 +2,8 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
 import { AppError, Failure, invalidField } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import type { StoredSnapshot } from '../restic/restic.ts'
+import { hasLost, listLost } from '../store.ts'
 import { withLogin } from './store.ts'
 import type { OpenTarget } from './store.ts'
 
@@ -15,6 +17,8 @@ export type TargetDeps = {
       target: OpenTarget,
       options: { signal: AbortSignal; mustExist: boolean },
     ) => Promise<{ hostKey: string | null }>
+    /** The snapshots of its repository. */
+    list: (target: OpenTarget, options: { signal: AbortSignal }) => Promise<StoredSnapshot[]>
   }
 }
 
@@ -23,7 +27,7 @@ const tryFor = 50_000
 
 /**
  * Throws unless the target can be used. A failure that a field caused is reported at that field. With `missing`
- * the repository must be there already.
+ * the repository must be there already. Also finds what `findLost` does; null if that fails, or takes too long.
  */
 export async function tryOut(
   deps: TargetDeps,
@@ -32,8 +36,15 @@ export async function tryOut(
 ) {
   const late = AbortSignal.timeout(tryFor)
   const signal = AbortSignal.any([request.signal, late])
+  const mustExist = !!missing
   try {
-    return await deps.targets.tryOut(withLogin(target), { signal, mustExist: !!missing })
+    const { hostKey } = await deps.targets.tryOut(withLogin(target), { signal, mustExist })
+    const known = { ...target, hostKey: hostKey ?? target.hostKey }
+    const lost = await findLost(deps, known, { signal }).catch((error) => {
+      if (request.signal.aborted || !(late.aborted || error instanceof Failure)) throw error
+      return null
+    })
+    return { hostKey, lost }
   } catch (error) {
     if (late.aborted)
       throw new AppError(
@@ -44,6 +55,23 @@ export async function tryOut(
     const field = error instanceof Failure && fieldAtFault(target, error.code)
     throw field ? invalidField(field, `${error.message} ${error.hint}`) : error
   }
+}
+
+/** Ids of its owner’s backups that its repository has, and whose target was removed. */
+async function findLost(
+  { db, targets }: TargetDeps,
+  target: OpenTarget,
+  { signal }: { signal: AbortSignal },
+): Promise<string[]> {
+  if (!hasLost(db, target.ownerId)) return []
+  const listed = await targets.list(withLogin(target), { signal })
+  const snapshots = new Set(listed.map(({ id }) => id))
+  const tags = new Set(listed.flatMap((one) => one.tags))
+  // of one that a plan has removed, the rest is to be removed
+  return listLost(db, target.ownerId)
+    .filter(({ goneAt, files }) => goneAt || files.every((one) => snapshots.has(one.snapshot)))
+    .map(({ id }) => id)
+    .filter((id) => tags.has(`backup=${id}`))
 }
 
 export const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
