@@ -56,7 +56,7 @@ export const BackupPage = ({
   return (
     <>
       <Status {...of} />
-      <Contents backup={backup} />
+      <Contents backup={backup} hasTarget={of.target !== undefined} />
       {preview && <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />}
       <LogViewer
         path={path}
@@ -125,7 +125,7 @@ const Status = ({
           {target ? (
             <bdi>{target.name}</bdi>
           ) : (
-            'It was removed. The backup can be restored with restic and the key of the target.'
+            'It was removed. Add it again with its key to use the backup.'
           )}
         </Fact>
         <Fact name="Started by">
@@ -171,10 +171,10 @@ const Actions = ({
         </Button>
       </PostForm>
     )
-  if (!hasTarget || goneAt) return null
+  if (goneAt) return null
   return (
     <>
-      {status === 'succeeded' && (
+      {hasTarget && status === 'succeeded' && (
         <PostForm action={`/backups/${id}/prove`}>
           <Button icon="check" variant="outline">
             Prove now
@@ -184,10 +184,7 @@ const Actions = ({
       <PostForm
         action={`/backups/${id}`}
         method="DELETE"
-        question={{
-          text: 'Delete this backup from its target? It can’t be restored any more.',
-          answer: 'Delete backup',
-        }}
+        question={hasTarget ? questions.delete : questions.forget}
       >
         <Button icon="trash-2" quiet variant="ghost">
           Delete…
@@ -197,8 +194,19 @@ const Actions = ({
   )
 }
 
+const questions = {
+  delete: {
+    text: 'Delete this backup from its target? It can’t be restored any more.',
+    answer: 'Delete backup',
+  },
+  forget: {
+    text: 'Remove this backup from the list? What its removed target has of it stays there.',
+    answer: 'Remove backup',
+  },
+}
+
 /** What the dump had, and the snapshots by which restic finds it without Davit. */
-const Contents = ({ backup }: { backup: Backup }) =>
+const Contents = ({ backup, hasTarget }: { backup: Backup; hasTarget: boolean }) =>
   backup.files.length === 0 ? null : (
     <section aria-labelledby="contents-heading">
       <h2 id="contents-heading">Contents</h2>
@@ -248,7 +256,7 @@ const Contents = ({ backup }: { backup: Backup }) =>
                 </span>
               </p>
             </div>
-            {backup.status === 'succeeded' && !backup.goneAt && (
+            {hasTarget && backup.status === 'succeeded' && !backup.goneAt && (
               <ButtonLink
                 variant="outline"
                 small

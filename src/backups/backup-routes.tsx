@@ -29,9 +29,9 @@ import type { RouteDeps } from './deps.ts'
 import { downloadQuery, restoreForm } from './forms.ts'
 import { backupJson, restorePreview } from './json.ts'
 import { insertProof } from './proof/proof-job.ts'
-import { beginRestore, previewRestore, refuseIncomplete } from './restore/begin.ts'
+import { beginRestore, previewRestore, refuseUnusable } from './restore/begin.ts'
 import { fileReader } from './read-file.ts'
-import { openRepository } from './repository.ts'
+import { hasTarget, openRepository, refuseWithoutTarget } from './repository.ts'
 import { refuseRemoving, removeBackup } from './retention.ts'
 import {
   findBackup,
@@ -90,6 +90,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (backup.subjectKind === 'davit') refuseDavit(c)
       const file = fileOf(backup, c.req.valid('query').file)
+      refuseWithoutTarget(db, backup)
       const { streams } = deps
       const restic = await openRepository(deps, backup).catch(refuse)
       const read = fileReader(backup, restic)
@@ -114,6 +115,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (backup.status !== 'succeeded' || backup.goneAt)
         throw new AppError('conflict', 'Only a complete backup can be proven.')
+      refuseWithoutTarget(db, backup)
       refuseRemoving(deps, backup)
       if (!insertProof(db, backup))
         throw new AppError('conflict', 'This backup is being proven already.')
@@ -124,7 +126,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     })
     .get('/backups/:id/restore', async (c) => {
       const backup = own(c)
-      refuseIncomplete(backup)
+      refuseUnusable(deps, backup)
       const preview = await previewRestore(deps, backup)
       const { live, ...page } = await view(c, {}, emptyDraft)
       return show(c, { ...page, json: () => shown(restorePreview, preview) })
@@ -162,9 +164,12 @@ export const backupRoutes = (deps: RouteDeps) => {
         throw new AppError('conflict', 'This backup is being restored. Cancel that first.')
       const signal = AbortSignal.any([deps.streams.shutdown, AbortSignal.timeout(removalTimeout)])
       audit(c, 'backup.deleted', about(backup))
+      const said = hasTarget(db, backup)
+        ? 'Backup deleted.'
+        : 'Removed from the list. What the removed target has of it stays there.'
       await accepted(c, removeBackup(deps, backup, { signal }).catch(refuse))
       const to = subjectOf(backup) ? backupsPath(keyOf(backup)) : '/backups'
-      return moveOn(c, { to, said: 'Backup deleted.', json: () => ({}) })
+      return moveOn(c, { to, said, json: () => ({}) })
     })
 
   async function view(c: Context, chosen: ShownQuery, draft: Draft): Promise<View> {
@@ -182,9 +187,9 @@ export const backupRoutes = (deps: RouteDeps) => {
     const isThere = subjectOf(backup) !== undefined
     const isProving = isBeingProven(db, backup.id)
     const isRestoring = isBeingRestored(db, backup)
-    const isWhole =
-      backup.status === 'succeeded' && !backup.goneAt && backup.subjectKind !== 'davit'
-    const preview = isWhole ? await previewRestore(deps, backup) : null
+    const isUsable =
+      backup.status === 'succeeded' && !backup.goneAt && backup.subjectKind !== 'davit' && target
+    const preview = isUsable ? await previewRestore(deps, backup) : null
     return {
       title,
       page: () => (

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { Failure } from '../platform/errors.ts'
+import { AppError, Failure } from '../platform/errors.ts'
 import type { BackupDeps } from './deps.ts'
 import type { Restic } from './restic/restic.ts'
 import { listPlansOn, listUnfinishedOn } from './store.ts'
@@ -7,10 +7,23 @@ import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
 import { getTarget } from './targets/store.ts'
 
+type OfTarget = Pick<Backup, 'targetId' | 'ownerId'>
+
+export const hasTarget = (db: Db, { targetId: id, ownerId }: OfTarget) =>
+  getTarget(db, { id, ownerId }) !== undefined
+
+export function refuseWithoutTarget(db: Db, backup: OfTarget) {
+  if (!hasTarget(db, backup))
+    throw new AppError(
+      'conflict',
+      'The target of this backup was removed. Add it again with its key under Settings, Targets. If it is there again, test it.',
+    )
+}
+
 /** The target of a backup, with its repository. */
 export async function openRepository(
   deps: Pick<BackupDeps, 'db' | 'openRestic'>,
-  { targetId, ownerId }: Pick<Backup, 'targetId' | 'ownerId'>,
+  { targetId, ownerId }: OfTarget,
   options?: Parameters<BackupDeps['openRestic']>[1],
 ): Promise<Restic> {
   const target = getTarget(deps.db, { id: targetId, ownerId })
@@ -18,7 +31,7 @@ export async function openRepository(
     throw new Failure(
       'target_removed',
       'The target of this backup was removed.',
-      'Choose another target in the plan.',
+      'Add it again with its key, or choose another target in the plan.',
     )
   return deps.openRestic(target, options)
 }

@@ -4,7 +4,7 @@ import { deleteSome } from '../logs/store.ts'
 import type { Db } from '../db/index.ts'
 import { hasFailed } from '../db/restored.ts'
 import type { BackupDeps } from './deps.ts'
-import { openRepository } from './repository.ts'
+import { hasTarget, openRepository } from './repository.ts'
 import type { Restic, StoredSnapshot } from './restic/restic.ts'
 import { expired } from './restic/retention.ts'
 import {
@@ -123,12 +123,17 @@ async function removeRow({ db, logDb }: Pick<BackupDeps, 'db' | 'logDb'>, { id }
   deleteBackup(db, id)
 }
 
-/** Removes a backup from its target, then from the list. Repeatable. Nothing else may begin with it meanwhile. */
+/**
+ * Removes a backup from its target, then from the list: only from that once the target was removed. Repeatable.
+ * Nothing else may begin with it meanwhile.
+ */
 export async function removeBackup(deps: BackupDeps, backup: Backup, { signal }: Options) {
   deps.removing.add(backup.id)
   try {
-    const restic = await openRepository(deps, backup)
-    await forgetUnfinished(deps, backup, { restic, signal })
+    if (hasTarget(deps.db, backup)) {
+      const restic = await openRepository(deps, backup)
+      await forgetUnfinished(deps, backup, { restic, signal })
+    }
     await removeRow(deps, backup)
   } finally {
     deps.removing.delete(backup.id)

@@ -30,6 +30,21 @@ const requests = ({ ada, id }: Awaited<ReturnType<typeof removed>>) => [
   ada.post(`/backups/${id}/restore`, { backupFirst: false }),
 ]
 
+test('a backup whose target was removed is refused, and only taken off the list', async () => {
+  const s = await removed()
+  for (const request of requests(s)) expect((await request).status).toBe(409)
+  const { text } = await s.ada.page(`/backups/${s.id}`)
+  for (const one of ['prove', 'restore', 'download'])
+    expect(text).not.toContain(`/backups/${s.id}/${one}`)
+  expect(text).toContain(`action="/backups/${s.id}"`)
+  s.restic.faults.list = async () => {
+    throw away()
+  }
+  expect((await s.ada.delete(`/backups/${s.id}`)).status).toBe(200)
+  expect((await s.ada.get(`/backups/${s.id}`)).status).toBe(404)
+  expect(s.restic.backups).toEqual([`backup=${s.id}`])
+})
+
 test('a target that is added again has its backups, which are as usable as before', async () => {
   const s = await removed()
   const { json } = await s.ada.post(settings, s3)

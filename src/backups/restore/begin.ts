@@ -7,6 +7,7 @@ import type { User } from '../../web/factory.ts'
 import type { BackupDeps } from '../deps.ts'
 import type { restoreForm } from '../forms.ts'
 import type { Preview } from '../json.ts'
+import { refuseWithoutTarget } from '../repository.ts'
 import { refuseRemoving } from '../retention.ts'
 import { getBackup, isBeingRestored } from '../store.ts'
 import type { Backup } from '../store.ts'
@@ -42,7 +43,7 @@ export async function beginRestore(
   backup: Backup,
   { owner, input, also }: RestoreRequest & { also: (service?: Service) => void },
 ): Promise<Service | null> {
-  refuseIncomplete(backup)
+  refuseUnusable(deps, backup)
   const { into, name = null, environmentId = null, server = null, backupFirst } = input
   const database = namedIn(backup, input.database)
   if (into === 'new') {
@@ -71,9 +72,11 @@ export async function beginRestore(
   return null
 }
 
-export function refuseIncomplete({ status, goneAt, subjectKind }: Backup) {
+export function refuseUnusable({ db }: Pick<BackupDeps, 'db'>, backup: Backup) {
+  const { status, goneAt, subjectKind } = backup
   if (status !== 'succeeded' || goneAt || subjectKind === 'davit')
     throw new AppError('conflict', 'Only a complete backup can be restored.')
+  refuseWithoutTarget(db, backup)
 }
 
 function subjectFor(deps: BackupDeps, backup: Backup, environmentId: string | null): Subject {
@@ -120,7 +123,7 @@ function namedIn(backup: Backup, database: string | null | undefined) {
 
 function refuseBusy(deps: BackupDeps, backup: Backup) {
   refuseRemoving(deps, backup)
-  refuseIncomplete(found('backup', getBackup(deps.db, backup.id)))
+  refuseUnusable(deps, found('backup', getBackup(deps.db, backup.id)))
   if (isBeingRestored(deps.db, backup))
     throw new AppError('conflict', 'This backup is being restored. Wait until that has ended.')
 }
