@@ -160,8 +160,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       if (!isEnded(backup.status))
         throw new AppError('conflict', 'This backup hasn’t ended. Cancel it first.')
       refuseRemoving(deps, backup)
-      if (isInUse(db, backup))
-        throw new AppError('conflict', 'This backup is being restored. Cancel that first.')
+      if (isInUse(db, backup)) throw inUse(backup)
       const signal = AbortSignal.any([deps.streams.shutdown, AbortSignal.timeout(removalTimeout)])
       audit(c, 'backup.deleted', about(backup))
       const said = hasTarget(db, backup)
@@ -201,6 +200,11 @@ export const backupRoutes = (deps: RouteDeps) => {
       json,
       live: { about: backup.id, isCarried: !isEnded(backup.status) || isProving || isRestoring },
     }
+  }
+
+  function inUse({ id }: Backup) {
+    const how = isBeingProven(db, id) ? 'proven' : 'restored'
+    return new AppError('conflict', `This backup is being ${how}. Cancel that first.`)
   }
 
   /** Ids of jobs that prove or restore it, and of the backup that such a restore waits for. */

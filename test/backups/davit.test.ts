@@ -45,6 +45,14 @@ test('Davit’s own data is stored by an admin’s plan, as the file that davit 
   const manifest = await extract(file, { passphrase: null, directory })
   expect(manifest.files.map(({ name }) => name)).toContain('davit.db')
 
+  for (const refused of [
+    await root.get(`/backups/${json.id}/restore`),
+    await root.post(`/backups/${json.id}/restore`, {}),
+  ])
+    expect(refused.json).toMatchObject({
+      ...{ status: 409, detail: expect.stringContaining('davit restore') },
+    })
+
   let stored = readFileSync(file)
   restic.faults.read = ({ to, signal }) => to(Readable.from([stored]), signal)
   const prove = async () => {

@@ -162,7 +162,8 @@ test('a proof can be cancelled, which says nothing of the backup', async () => {
   expect((await ada.post(`/backups/${id}/prove`, {})).json.proving).toBe(true)
   await began.promise
   expect((await ada.post(`/backups/${id}/prove`, {})).status).toBe(409)
-  expect((await ada.delete(`/backups/${id}`)).status).toBe(409)
+  const refused = await ada.delete(`/backups/${id}`)
+  expect(refused.json).toMatchObject({ status: 409, detail: expect.stringContaining('proven') })
   await ada.post(`/backups/${id}/cancel`, {})
   await t.jobs.idle()
   expect((await ada.get(`/backups/${id}`)).json).toMatchObject({ proving: false, proven: null })

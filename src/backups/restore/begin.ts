@@ -74,8 +74,13 @@ export async function beginRestore(
 
 export function refuseUnusable({ db }: Pick<BackupDeps, 'db'>, backup: Backup) {
   const { status, goneAt, subjectKind } = backup
-  if (status !== 'succeeded' || goneAt || subjectKind === 'davit')
+  if (status !== 'succeeded' || goneAt)
     throw new AppError('conflict', 'Only a complete backup can be restored.')
+  if (subjectKind === 'davit')
+    throw new AppError(
+      'conflict',
+      'Davit itself can only be restored on its server, with davit restore.',
+    )
   refuseWithoutTarget(db, backup)
 }
 
