@@ -177,7 +177,7 @@ type Failed = {
 /**
  * Ends a failed job. If the instance has no containers, only volumes that existed before the job stay;
  * otherwise the previous containers run as before. While the engine is unreachable this is unknown: the job
- * ends once it responds.
+ * ends once it responds. What a backup holds is observed after that.
  */
 async function fail(deps: ServiceDeps, failed: Failed) {
   const { service, job, failure, volumes, signal } = failed
@@ -194,15 +194,17 @@ async function fail(deps: ServiceDeps, failed: Failed) {
     ? await forgetChange(deps, service, job.input!).catch(() => undefined)
     : undefined
   let status: Service['status'] = 'failed'
+  const asKnown = () => {
+    if (isSettled(service)) status = service.status
+    else if (job.kind !== 'start') status = 'unhealthy'
+  }
   try {
-    if (isOutOfSight(deps, id)) {
-      if (isSettled(service))
-        status = service.status // the last that is known of it
-      else if (job.kind !== 'start') status = 'unhealthy'
-    } else
+    if (isOutOfSight(deps, id)) asKnown()
+    else
       await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
         const seen = await settleContainers(deps, failed)
-        if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
+        if (!seen) asKnown()
+        else if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
         else await removeLeft(deps, id, volumes)
       })
   } catch (error) {
@@ -215,13 +217,13 @@ async function fail(deps: ServiceDeps, failed: Failed) {
   settle(deps, { job, store }, status, isAsBefore ? noError : error)
 }
 
-/** After a change that was undone, waits until the previous containers run again. */
+/** After a change that was undone, waits until the previous containers run again. Null while they can't be observed. */
 async function settleContainers(deps: ServiceDeps, failed: Failed) {
   const { service, job, isBack, signal } = failed
   const workload = workloadOf(service)
-  const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
+  const observed = () => reconcile(deps, workload, { orphans: true, signal })
   const seen = await observed()
-  const isUndone = job.kind === 'change' && seen.some(({ instance }) => isWanted(instance))
+  const isUndone = job.kind === 'change' && seen?.some(({ instance }) => isWanted(instance))
   const isStopped = job.kind === 'move' || (job.kind === 'restart' && isBack)
   if (!isUndone && !isStopped) return seen
   const starting = isUndone ? restartUndone(deps, failed) : startStopped(deps, { workload, signal })

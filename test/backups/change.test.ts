@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { EngineError } from '../../src/docker/index.ts'
+import { hasJob } from '../../src/jobs/store.ts'
+import { until } from '../support/until.ts'
 import { away } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
@@ -19,6 +22,43 @@ test('a change waits for the backup before it, and changes nothing when that fai
   expect(done.json.containers[0].id).not.toBe(before)
   const { items } = (await s.ada.get(s.path)).json
   expect(items).toMatchObject([{ status: 'succeeded' }, { status: 'failed' }])
+})
+
+/** A service whose backup holds it until it is told to go on, and which nothing is at work on otherwise. */
+async function aHeld() {
+  const s = await aService()
+  const { t, ada, path, restic, service, targetId } = s
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  restic.faults.storeVolumes = async (options) => {
+    begun.resolve()
+    await over.promise
+    return restic.usual.storeVolumes(options)
+  }
+  await ada.post(path, { targetId, hold: 'pause' })
+  await begun.promise
+  return {
+    ...{ ...s, at: `/services/${service.id}` },
+    isBusy: () => hasJob(t.db, service.id),
+    /** What there is of it after the backup. */
+    async goOn() {
+      over.resolve()
+      await t.jobs.idle()
+      const { status } = (await ada.get(`/services/${service.id}`)).json
+      return { status, states: await s.states() }
+    },
+  }
+}
+
+test('a change that fails while a backup holds the service removes nothing of it', async () => {
+  const { t, ada, at, states, isBusy, goOn } = await aHeld()
+  t.faults.pullImage = () => {
+    throw new EngineError(404, 'no such image')
+  }
+  await ada.put(at, { compose: changed.replace('busybox', 'nowhere') })
+  await until(() => !isBusy())
+  expect((await ada.get(at)).json).toMatchObject({ status: 'running', error: expect.anything() })
+  expect(await states()).toEqual(['paused'])
+  expect(await goOn()).toEqual({ status: 'running', states: ['running'] })
 })
 
 const changed = `
