@@ -6,7 +6,8 @@ const mostBeside = 1000
 /** Work on the containers of workloads, one at a time for each. */
 export class WorkloadLocks {
   readonly #locks = new KeyedLock()
-  readonly #rollingOut = new Set<string>()
+  /** Those that run or wait. */
+  readonly #rollOuts = new Set<{ id: string }>()
   /** The ids of one-off commands that this process runs. */
   readonly #commands = new Set<string>()
   readonly #beside = new KeyedLock(mostBeside)
@@ -21,8 +22,9 @@ export class WorkloadLocks {
 
   /** Keeps `reconcile` from touching the workload meanwhile. */
   rollOut<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
-    this.#rollingOut.add(id)
-    return this.#locks.run(id, signal, work).finally(() => this.#rollingOut.delete(id))
+    const one = { id }
+    this.#rollOuts.add(one)
+    return this.#locks.run(id, signal, work).finally(() => this.#rollOuts.delete(one))
   }
 
   /** Starts or stops a single container, also during a roll-out, but once nothing holds the others. */
@@ -67,6 +69,6 @@ export class WorkloadLocks {
 
   /** True from the moment a roll-out waits for its turn. */
   isRollingOut({ id }: { id: string }) {
-    return this.#rollingOut.has(id)
+    return this.#rollOuts.values().some((one) => one.id === id)
   }
 }

@@ -61,6 +61,21 @@ test('a change that fails while a backup holds the service removes nothing of it
   expect(await goOn()).toEqual({ status: 'running', states: ['running'] })
 })
 
+test.each(['stop', 'restart', 'change'])(
+  'a %s that waits for a backup is cancelled at once, and nothing has changed',
+  async (verb) => {
+    const { t, ada, service, at, states, isBusy, goOn } = await aHeld()
+    const asked = verb === 'change' ? ada.put(at, { compose: changed }) : ada.post(`${at}/${verb}`)
+    await until(() => t.jobs.isRunning(service.id))
+    await ada.post(`${at}/cancel`)
+    await asked
+    expect(t.locks.isRollingOut(service)).toBe(true) // by the backup
+    await until(() => !isBusy())
+    expect(await states()).toEqual(['paused'])
+    expect(await goOn()).toEqual({ status: 'running', states: ['running'] })
+  },
+)
+
 const changed = `
 services:
   one: { image: busybox, init: true, command: [sleep, "1234"], stop_grace_period: 1s, volumes: ["data:/data"] }
