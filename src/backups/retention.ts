@@ -57,8 +57,8 @@ export function unfinished(
 }
 
 /**
- * Removes what the plan no longer keeps, unless it is off, and what others left. A failure is the plan’s, as the
- * backup itself is good; what wasn’t removed then is what is left after the next one.
+ * Removes what the plan no longer keeps, unless it is off, and what others left. A failure is the plan’s,
+ * unless that has another target, as the backup itself is good; what wasn’t removed then is what is left after the next one.
  */
 export async function applyRetention(
   deps: BackupDeps,
@@ -67,7 +67,8 @@ export async function applyRetention(
 ) {
   const { db } = deps
   const { subjectId, targetId } = backup
-  const plan = getPlan(db, subjectId)
+  const planned = getPlan(db, subjectId)
+  const plan = planned?.targetId === targetId ? planned : null
   const removed = new Set(plan ? noLongerKept(db, { backup, plan, listed }) : [])
   const isRemoved = ({ goneAt, files }: Backup) =>
     !goneAt && files.some(({ snapshot }) => removed.has(snapshot))
@@ -100,7 +101,7 @@ function noLongerKept(
 ) {
   const { subjectId, targetId } = backup
   const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
-  if (!plan.nextAt || plan.targetId !== targetId || last + daily + weekly + monthly === 0) return []
+  if (!plan.nextAt || last + daily + weekly + monthly === 0) return []
   const known = listOn(db, { subjectId, targetId })
   const knownTags = new Set(known.map((one) => `backup=${one.id}`))
   // others may be proven: of a target that was removed, or of another Davit

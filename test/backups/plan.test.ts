@@ -112,6 +112,26 @@ test.each([false, true])(
   },
 )
 
+test('what is on its own target is a plan’s problem, whatever is stored or left on another one', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 1, prove: 'never' })
+  const other = { targetId: aTarget(s.t, s.ada.user.id) }
+  const problem = async () => (await s.ada.get(`${s.path}/plan`)).json.problem
+  s.restic.faults.forget = s.restic.faults.storeGathered = async () => {
+    throw away()
+  }
+  expect(await s.backUp(other)).toMatchObject({ status: 'failed' })
+  delete s.restic.faults.storeGathered
+  expect(await s.backUp(other)).toMatchObject({ status: 'succeeded' })
+  expect(await problem()).toBeNull()
+  for (const _ of [1, 2]) await s.backUp()
+  delete s.restic.faults.forget
+  expect(await s.backUp(other)).toMatchObject({ status: 'succeeded' })
+  expect(await problem()).not.toBeNull()
+  await s.backUp()
+  expect(await problem()).toBeNull()
+})
+
 test('a due time without a backup is overdue until one succeeds', async () => {
   const s = await aService()
   await s.plan()
