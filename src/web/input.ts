@@ -7,10 +7,11 @@ import { camelCase, readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
 import { checking } from './checks.ts'
 import { clientOf } from './client.ts'
+import { enterAgain } from './draft.ts'
 import type { Draft } from './draft.ts'
 import type { Env } from './factory.ts'
 import { misplaced } from './kind-form.ts'
-import { objectOf } from './schema-fields.tsx'
+import { looksOf, objectOf } from './schema-fields.tsx'
 import { show } from './respond.tsx'
 import type { View } from './respond.tsx'
 
@@ -58,7 +59,8 @@ export const input = <Schema extends ZodType>(
       }
 
       async function redraw({ code, fields, message }: AppError) {
-        const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
+        const refused = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
+        const errors = { ...lostOf(schema, body), ...refused }
         const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
         return show(c, await again!(c, draft), httpStatusOf[code])
       }
@@ -74,6 +76,14 @@ const shownInForm: ErrorCode[] = [
   'too_many',
   'bad_gateway',
 ]
+
+/** The form has a sent password no more: it must not be taken for an empty one, which keeps the stored one. */
+const lostOf = (schema: ZodType, { data }: Body) =>
+  Object.fromEntries(
+    looksOf(objectOf(schema, data.kind)).flatMap(([name, { type }]) =>
+      type === 'password' && data[name] ? [[snakeCase(name), enterAgain]] : [],
+    ),
+  )
 
 /** Returns the validated data. Throws `invalid` with each field's first error, as the sender names it. */
 export function check<Schema extends ZodType>(

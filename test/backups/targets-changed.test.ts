@@ -26,6 +26,14 @@ describe('a target that is changed', () => {
     expect(row().name).toBe('offsite')
   })
 
+  test('asks again for a secret that a refused form lost, lest the former one stays unnoticed', async () => {
+    const { ada, path } = await added(s3)
+    const wrong = { ...snake(s3), name: '', secret_key: 'another', password: '' }
+    const { text } = await ada.htmx('PUT', path, wrong)
+    const complained = [...text.matchAll(/id="field-(\w+)-error"/g)].map(([, name]) => name)
+    expect(complained).toEqual(['name', 'secret_key'])
+  })
+
   test('is tried out with its stored secrets, and keeps its key', async () => {
     const { t, ada, tried, path, row, key } = await added(s3)
     expect((await ada.put(path, { bucket: 'others' })).status).toBe(200)
