@@ -91,10 +91,8 @@ export function engineLog(
     const place = after === undefined || isNumber(after) ? undefined : new LogPlace(after)
     const from = place ? 0 : sequenceOf(after)
     try {
-      for await (const lines of read({ ...wanted, place })) {
-        const news = lines.filter((line) => passes(line) && line.sequence > from)
-        if (news.length > 0) yield news
-      }
+      for await (const lines of read({ ...wanted, place }))
+        yield lines.filter((line) => passes(line) && line.sequence > from)
     } catch (error) {
       throw isGone(error) ? noContainer() : error
     }

@@ -125,7 +125,7 @@ async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
 /** Ends at a time, without following new lines. */
 async function* readUntil(source: LogSource, wanted: Chosen): AsyncGenerator<LogItem> {
   try {
-    for await (const lines of chosen(source, wanted)) yield itemOf(lines)
+    for await (const lines of chosen(source, wanted)) if (lines.length > 0) yield itemOf(lines)
     yield endNote('until')
   } catch (error) {
     if (!isUnreadable(error)) throw error

@@ -40,7 +40,7 @@ export type LogSource = {
   last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<LogPage>
   /** Lines after a sequence number, or the last ones before it. `next` and `previous` continue it. */
   find: (wanted: LogFound) => Promise<LogPage>
-  /** All lines, oldest first, in batches. */
+  /** All lines, oldest first, in batches: also empty ones, as a sign of life while few lines pass. */
   each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>
   /**
    * Yields the selected lines, then new ones, without gaps or repeats as far as the
