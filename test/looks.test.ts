@@ -190,6 +190,19 @@ test('a placeholder is whole', async () => {
   }
 })
 
+test('on a phone what a row is about has most of its width', async () => {
+  const { page, ids } = await opened()
+  await page.setViewportSize({ width: 390, height: 800 })
+  for (const path of ['links', 'variables', 'domains', 'schedules']) {
+    await page.goto(`/envs/${ids.environment}/${path}`)
+    const shares = await page
+      .locator('.rows > li > .row-main')
+      .evaluateAll((all) => all.map((one) => one.clientWidth / one.parentElement!.clientWidth))
+    expect(shares, path).not.toEqual([])
+    for (const share of shares) expect(share, path).toBeGreaterThan(0.5)
+  }
+})
+
 test('a dot between two facts of a row ends no line of them, and begins none', async () => {
   const { page } = await opened()
   await page.setViewportSize({ width: 390, height: 800 })
