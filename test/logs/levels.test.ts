@@ -105,6 +105,24 @@ test('without a script a page shows the lines of a level, and those that a searc
   )
 })
 
+test('without a script a log in which nothing is found isn’t said to be empty', async () => {
+  const { t, ada, output } = await manyLevels()
+  const { origin: url } = listening(t).url
+  const browser = (await openPage(url)).page.context().browser()!
+  const context = await browser.newContext({ baseURL: url, javaScriptEnabled: false })
+  await context.addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  const page = await context.newPage()
+  for (const query of ['search=none']) {
+    await page.goto(`${output}?${query}`)
+    await page.locator('.log-note', { hasText: 'No line with' }).waitFor()
+    const saysMore = page.locator('.log-lines').evaluate((list) => {
+      const { getComputedStyle } = list.ownerDocument.defaultView!
+      return getComputedStyle(list, '::before').display !== 'none'
+    })
+    expect(await saysMore, query).toBe(false)
+  }
+})
+
 test('a search that took too long says so, and goes on from there', async () => {
   const { ada, output } = await manyLevels()
   const { now } = performance
