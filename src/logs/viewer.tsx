@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import { useSeenVersion } from '../web/live.tsx'
 import { Icon } from '../web/icons.tsx'
 import { assetPath } from '../web/static.ts'
-import { filterOf, LevelChoice, withQuery } from './filter-choice.tsx'
+import { filterOf, LevelChoice, queryOf, withQuery } from './filter-choice.tsx'
 import type { Chosen } from './filter-choice.tsx'
 import { FoundNote } from './found-note.tsx'
 import { lineHtml } from './log-line.tsx'
@@ -109,7 +109,7 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
         aria-labelledby="log-heading"
         tabindex={0}
       >
-        {chosen.search || (lines.length === 0 && shown.previous !== null) ? (
+        {queryOf(chosen) !== '' ? (
           <FoundNote {...{ page, chosen, lines }} previous={shown.previous} />
         ) : (
           shown.note && <p class="log-note">{shown.note}</p>

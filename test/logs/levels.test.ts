@@ -105,6 +105,18 @@ test('without a script a page shows the lines of a level, and those that a searc
   )
 })
 
+test('without a script all lines of a level can be reached from its page', async () => {
+  const { ada, output } = await manyLevels()
+  const found: number[] = []
+  for (let path: string | undefined = `${output}?level=error`; path;) {
+    const { text } = await ada.page(path)
+    found.unshift(...Array.from(text.matchAll(/#(\d+)#/g), ([, number]) => Number(number)))
+    expect(text).toContain(`<a href="${output}">Show all lines</a>`)
+    path = /<a href="([^"]+)">Search before it</.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(found).toEqual(Array.from({ length: 600 }, (_, at) => at * 5 + 2))
+})
+
 test('without a script a log in which nothing is found isn’t said to be empty', async () => {
   const { t, ada, output } = await manyLevels()
   const { origin: url } = listening(t).url
@@ -112,7 +124,7 @@ test('without a script a log in which nothing is found isn’t said to be empty'
   const context = await browser.newContext({ baseURL: url, javaScriptEnabled: false })
   await context.addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
   const page = await context.newPage()
-  for (const query of ['search=none']) {
+  for (const query of ['search=none', 'process=none']) {
     await page.goto(`${output}?${query}`)
     await page.locator('.log-note', { hasText: 'No line with' }).waitFor()
     const saysMore = page.locator('.log-lines').evaluate((list) => {
