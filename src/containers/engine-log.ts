@@ -6,7 +6,7 @@ import type { SourceMask } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { noContainer } from './find.ts'
 import { findAfter, findBefore } from './engine-find.ts'
-import { itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './log-line.ts'
+import { end, itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
 import { disorder, LogOrder, LogPlace } from './log-place.ts'
@@ -56,6 +56,10 @@ export function engineLog(
     maxLength = usualLength,
     ...wanted
   }: LogWanted & { tail: number; maxLength?: number }): Promise<LogPage> {
+    const { tail, stream, search, level } = wanted
+    // the engine would count lines that don't pass, too
+    if ((stream ?? search ?? level) !== undefined && tail > 0)
+      return find({ ...wanted, before: end, limit: tail, maxLength })
     const kept: Line[] = []
     let length = 0
     let from = 0
@@ -63,8 +67,7 @@ export function engineLog(
       for (const line of lines) {
         kept.push(line)
         length += line.text.length
-        while (kept.length - from > wanted.tail || length > maxLength)
-          length -= kept[from++]!.text.length
+        while (kept.length - from > tail || length > maxLength) length -= kept[from++]!.text.length
         if (from > 1000) from -= kept.splice(0, from).length
       }
     return { lines: kept.slice(from), previous: null, next: null }

@@ -2,16 +2,35 @@ import { expect, test } from 'bun:test'
 import { engineLog } from '../../src/containers/engine-log.ts'
 import { nothingHidden } from '../../src/logs/masks.ts'
 
-test('what is read for a file shows that it goes on, also while no line passes', async () => {
-  const lineOf = (text: string) => ({
-    ...{ stream: 'stdout' as const, timestamp: '2026-11-20T03:00:00.000000000Z', text },
-  })
-  async function* containerLogs() {
-    for (const text of ['first', 'second', 'wanted']) yield [lineOf(text)]
+const { signal } = new AbortController()
+
+/** The log of an engine that sends each line on its own. */
+function logWith(texts: string[]) {
+  const lines = texts.map((text, at) => ({
+    ...{ stream: 'stdout' as const, text },
+    timestamp: `2026-11-20T03:00:00.${String(at).padStart(6, '0')}000Z`,
+  }))
+  async function* containerLogs(_: string, { tail = lines.length }: { tail?: number }) {
+    for (const line of tail === 0 ? [] : lines.slice(-tail)) yield [line]
   }
   const engine = { docker: { containerLogs }, feed: {} } as never
-  const log = engineLog(engine, 'a container', async () => nothingHidden)
-  const { signal } = new AbortController()
+  return engineLog(engine, 'a container', async () => nothingHidden)
+}
+
+const textsOf = (lines: { text: string }[]) => lines.map(({ text }) => text)
+
+test('what is read for a file shows that it goes on, also while no line passes', async () => {
+  const log = logWith(['first', 'second', 'wanted'])
   const batches = await Array.fromAsync(log.each({ search: 'wanted', signal }))
-  expect(batches.map((lines) => lines.map(({ text }) => text))).toEqual([[], [], ['wanted']])
+  expect(batches.map(textsOf)).toEqual([[], [], ['wanted']])
+})
+
+test('the last lines that pass a filter are found among all, not only among the last', async () => {
+  const log = logWith(['wanted 1', 'wanted 2', ...Array<string>(3000).fill('other')])
+  const last = async (tail: number) =>
+    textsOf((await log.last({ tail, search: 'wanted', signal })).lines)
+  expect(await last(9)).toEqual(['wanted 1', 'wanted 2'])
+  expect(await last(1)).toEqual(['wanted 2'])
+  expect(await last(0)).toEqual([])
+  expect(textsOf((await log.last({ tail: 2, signal })).lines)).toEqual(['other', 'other'])
 })
