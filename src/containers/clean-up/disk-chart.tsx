@@ -7,7 +7,7 @@ import type { DiskShares, OtherDisk, OwnerShare } from './disk.ts'
 import { totalOf } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
-type Disk = {
+export type ShownDisk = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
   owners: OwnerShare[]
@@ -18,7 +18,7 @@ type Disk = {
   isFull: boolean
 }
 
-export const DiskChart = ({ shares, owners, others, at, space, isFull }: Disk) => (
+export const DiskChart = ({ shares, owners, others, at, space, isFull }: ShownDisk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
     {shares ? (

@@ -6,13 +6,13 @@ import { scheduledKinds } from './forms.ts'
 import type { CleanUp } from './clean-ups.ts'
 import type { DiskShares, OtherDisk } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
-import { bytesOf, isTickedByDefault, itemOf, thingKind } from './kinds.ts'
+import { bytesOf, isTickedByDefault, itemOf, singular } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import type { Judged, Plan } from './plan.ts'
 
 const thing = () =>
   z.object({
-    kind: z.enum(['container', 'image', 'network', 'volume', 'build_cache']),
+    kind: z.enum(Object.values(singular)),
     id: z.string(),
     name: z.string(),
     bytes: z.int().nullable(),
@@ -100,7 +100,7 @@ export const diskOverview = componentOf('DiskOverview', () => ({
 }))
 
 const thingJson = ({ kind, id, name, bytes, server }: Thing) => ({
-  ...{ kind: thingKind(kind), id, name, bytes },
+  ...{ kind: singular[kind], id, name, bytes },
   serverId: server?.id ?? firstServer,
 })
 

@@ -27,15 +27,13 @@ type Owner = 'davit' | 'builder' | 'other'
 /** `reason` explains either answer. */
 export type Verdict = { may: boolean; owner: Owner; reason: string }
 
-const singular = {
+export const singular = {
   containers: 'container',
   images: 'image',
   networks: 'network',
   volumes: 'volume',
   build_cache: 'build_cache',
 } as const satisfies Record<PruneKind, string>
-
-export const thingKind = (kind: PruneKind): (typeof singular)[PruneKind] => singular[kind]
 
 /** By default nothing is removed that belongs to others or holds data. */
 export const isTickedByDefault = ({ kind, owner }: { kind: PruneKind; owner: Owner }) =>

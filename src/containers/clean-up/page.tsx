@@ -4,9 +4,9 @@ import type { Draft } from '../../web/draft.ts'
 import { SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
-import type { BuildLimits, DiskShares, OtherDisk, OwnerShare } from './disk.ts'
+import type { BuildLimits } from './disk.ts'
 import { DiskChart } from './disk-chart.tsx'
-import type { DiskSpace } from '../../platform/disk-space.ts'
+import type { ShownDisk } from './disk-chart.tsx'
 import { firstServer } from '../../platform/root.ts'
 import { pruneKinds } from './kinds.ts'
 import type { Schedule } from './schedule-store.ts'
@@ -17,14 +17,7 @@ import { scheduledKinds } from './forms.ts'
 
 export const prunePath = '/settings/prune'
 
-type PruneOverview = {
-  /** Null while Docker measures it for the first time. */
-  shares: DiskShares | null
-  owners: OwnerShare[]
-  others: OtherDisk[]
-  at: Date | null
-  space: DiskSpace | null
-  isFull: boolean
+type PruneOverview = ShownDisk & {
   builds: BuildLimits
   schedule: Schedule
   latest: CleanUp | null

@@ -5,7 +5,7 @@ import { firstServer } from '../../platform/root.ts'
 import { removeUnused } from '../../runtime/act.ts'
 import { removeImage } from '../../runtime/images/remove.ts'
 import { Failure } from '../../platform/errors.ts'
-import { gatherFacts, otherServer, withNeedsOf } from './store.ts'
+import { gatherFacts, otherServer, readNeeds } from './store.ts'
 import type { Facts, PruneDeps } from './store.ts'
 import { allOf, isTickedByDefault, itemOf, parseItem } from './kinds.ts'
 import type { Outcome, PruneKind, Skipped, Thing } from './kinds.ts'
@@ -79,7 +79,9 @@ async function pruneOne(
   for (const [at, thing] of chosen.go.entries()) {
     try {
       asked.signal.throwIfAborted()
-      await take(deps, { thing, facts, outcome })
+      const taken = await removeThing(deps, thing, facts)
+      if ('reason' in taken) outcome.skipped.push({ ...bare(thing), reason: taken.reason })
+      else outcome.removed.push({ ...bare(thing), bytes: taken.bytes })
     } catch (error) {
       const rest = chosen.go.slice(at)
       outcome.skipped.push(...rest.map((left) => ({ ...bare(left), reason: whyLeft(error) })))
@@ -116,15 +118,6 @@ const unnamedVolumes = ({ candidates }: Plan): Skipped[] =>
     .filter(({ kind, owner }) => kind === 'volumes' && owner === 'davit')
     .map((thing) => ({ ...bare(thing), reason: 'a volume is only removed when it is named' }))
 
-async function take(
-  deps: PruneDeps,
-  { thing, facts, outcome }: { thing: Judged; facts: Facts; outcome: Outcome },
-) {
-  const taken = await removeThing(deps, thing, facts)
-  if ('reason' in taken) outcome.skipped.push({ ...bare(thing), reason: taken.reason })
-  else outcome.removed.push({ ...bare(thing), bytes: taken.bytes })
-}
-
 const isForAll = (item: string) => item.endsWith(':*')
 
 const bare = ({ kind, id, name, bytes, server }: Thing): Thing => ({
@@ -145,7 +138,7 @@ async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promis
   if (isContainer) await deps.collector.finish({ id: thing.id, serverId: deps.docker.serverId }) // stores its last log lines
   if (thing.kind !== 'build_cache') {
     // only the engine knows which of possibly thousands of entries are in use
-    const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
+    const { candidates, kept } = planPrune({ ...facts, needs: readNeeds(deps.db) }, [thing.kind])
     const isThis = ({ id }: Judged) => id === thing.id
     if (!candidates.some(isThis)) return kept.find(isThis) ?? gone
   }

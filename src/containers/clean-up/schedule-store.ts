@@ -1,5 +1,6 @@
 import { desc, eq } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
+import { getRow } from '../../db/queries.ts'
 import { auditEvents, cleanUpSchedule } from '../../db/schema.ts'
 import type { PruneKind } from './kinds.ts'
 
@@ -36,10 +37,5 @@ export function saveSchedule(db: Db, changes: Partial<Schedule>): Schedule {
 
 /** Null if never changed. An hour before the change isn't due that day. */
 export const scheduleSetAt = (db: Db) =>
-  db
-    .select({ at: auditEvents.createdAt })
-    .from(auditEvents)
-    .where(eq(auditEvents.action, 'clean_up.scheduled'))
-    .orderBy(desc(auditEvents.id))
-    .limit(1)
-    .get()?.at ?? null
+  getRow(db, auditEvents, eq(auditEvents.action, 'clean_up.scheduled'), desc(auditEvents.id))
+    ?.createdAt ?? null

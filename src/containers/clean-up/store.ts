@@ -51,12 +51,6 @@ export async function gatherFacts(
   }
 }
 
-/** Reads the needs again and reuses the engine's state. */
-export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
-  ...facts,
-  needs: readNeeds(db),
-})
-
 export function otherServer(
   { serverList }: Pick<PruneDeps, 'serverList'>,
   { serverId }: Pick<Docker, 'serverId'>,
@@ -95,10 +89,9 @@ type NeededEnvironment = {
   busy: boolean
 }
 
-const inWork = ['pending', 'cloning', 'building', 'deploying'] as const
-const serving = ['running', 'stopped'] as const
+const alive = ['pending', 'cloning', 'building', 'deploying', 'running', 'stopped'] as const
 
-function readNeeds(db: Db): Needs {
+export function readNeeds(db: Db): Needs {
   const needs: Needs = {
     projects: namesById(db.select({ id: projects.id, name: projects.name }).from(projects).all()),
     environments: readEnvironments(db),
@@ -107,19 +100,27 @@ function readNeeds(db: Db): Needs {
     images: new Map(),
   }
   keepForRollback(db, needs)
-  for (const { workloadId, containerId, state } of listContainers(db)) {
+  const isThere = and(
+    isNotNull(instances.containerId),
+    notInArray(instances.state, ['draining', 'removed']),
+  )
+  for (const { workloadId, containerId, state } of listRows(db, instances, isThere)) {
     const environment = needs.environments.get(workloadId)
     environment?.[state === 'standby' ? 'keptIds' : 'containerIds'].add(containerId!)
   }
-  for (const { id, environmentId, status, image } of listAlive(db)) {
+  const isAlive = inArray(deployments.status, alive)
+  for (const { id, environmentId, status, image } of listRows(db, deployments, isAlive)) {
     const environment = needs.environments.get(environmentId)!
-    if (isIn(inWork, status)) {
-      environment.busy = true
-      needs.inWork.add(id)
-    }
-    if (image) needs.images.set(image, `${environment.name} is running it`)
-    if (image && isIn(inWork, status))
-      needs.images.set(image, `a deployment to ${environment.name} is using it`)
+    const isServing = status === 'running' || status === 'stopped'
+    const { name } = environment
+    if (image)
+      needs.images.set(
+        image,
+        isServing ? `${name} is running it` : `a deployment to ${name} is using it`,
+      )
+    if (isServing) continue
+    environment.busy = true
+    needs.inWork.add(id)
   }
   return needs
 }
@@ -167,34 +168,6 @@ function keepForRollback(db: Db, { images, environments: known }: Needs) {
     images.set(image!, `${known.get(environmentId)?.name} can be rolled back to it`)
   }
 }
-
-const listContainers = (db: Db) =>
-  db
-    .select({
-      workloadId: instances.workloadId,
-      containerId: instances.containerId,
-      state: instances.state,
-    })
-    .from(instances)
-    .where(
-      and(isNotNull(instances.containerId), notInArray(instances.state, ['draining', 'removed'])),
-    )
-    .all()
-
-const listAlive = (db: Db) =>
-  db
-    .select({
-      id: deployments.id,
-      environmentId: deployments.environmentId,
-      status: deployments.status,
-      image: deployments.image,
-    })
-    .from(deployments)
-    .where(inArray(deployments.status, [...inWork, ...serving]))
-    .all()
-
-const isIn = <Status extends string>(statuses: readonly Status[], status: string) =>
-  (statuses as readonly string[]).includes(status)
 
 export function listDeployed(db: Db, ids: string[]) {
   const known = db.select({ id: deployments.id }).from(deployments)
