@@ -1,30 +1,25 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { LogDb } from '../../db/index.ts'
-import type { Container } from '../../docker/index.ts'
-import { RangeChoice, Chart } from '../../web/chart.tsx'
+import type { Container, ContainerUsage } from '../../docker/index.ts'
+import { RangeChoice, Chart, Figure } from '../../web/chart.tsx'
 import type { Range } from '../../web/plot.ts'
 import { containerPath } from '../place.ts'
-import { figuresId, StatsFigures } from './figures.tsx'
 import type { UsagePoller, UsageNow } from './poller.ts'
 import { readHistory, pointsOf } from './sample-history.ts'
 import { restingState, usageJson } from './shown.ts'
 import type { ContainerStats, Measurement, ShownUsage } from './shown.ts'
 import { sseEvent } from '../../web/sse.ts'
+import { bytes, percent, rate } from '../../web/units.ts'
 import type { Unit } from '../../web/units.ts'
-import type { Figure, History } from './sample-history.ts'
+import type { Figure as Drawn } from './sample-history.ts'
 
 export function statsOf(
   { logDb, usage }: { logDb: LogDb; usage: UsagePoller },
   { id, state }: Pick<Container, 'id' | 'state'>,
   range: Range = 'hour',
 ): ContainerStats {
-  const shown = shownOf(state, usage.latest(id))
-  return {
-    id,
-    shown,
-    memoryLimit: shown?.state === 'running' ? shown.usage.memoryLimit : null,
-    history: readHistory(logDb, { containerId: id, range }),
-  }
+  const history = readHistory(logDb, { containerId: id, range })
+  return { id, shown: shownOf(state, usage.latest(id)), history }
 }
 
 function shownOf(state: Container['state'], latest: Measurement | null): ShownUsage | null {
@@ -60,12 +55,12 @@ export const StatsPanel = ({
 )
 
 export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
-  const { history, memoryLimit } = stats
+  const { history, shown } = stats
   return (
     <div id={historyId}>
       <RangeChoice path={usagePath(stats)} range={history.range} target={historyId} />
       <div id={chartsId(history.range)} class="stats-charts">
-        <StatsCharts history={history} memoryLimit={memoryLimit} />
+        <StatsCharts history={history} shown={shown} />
       </div>
       {history.range !== 'hour' && (
         <div
@@ -80,6 +75,45 @@ export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
   )
 }
 
+const StatsFigures = ({ shown }: { shown: ShownUsage | null }) => {
+  if (!shown) return <p class="stats-note">Measuring…</p>
+  if (shown.state !== 'running') return <p class="stats-note">{notes[shown.state]}</p>
+  return <Figures usage={shown.usage} />
+}
+
+const notes = {
+  stopped: 'Stopped. It uses nothing until it starts again.',
+  restarting: 'Restarting. Docker waits a moment before it starts it again.',
+  removed: 'This container was removed.',
+  unknown: 'Docker doesn’t respond. The figures continue when it does.',
+}
+
+const Figures = ({ usage }: { usage: ContainerUsage }) => {
+  const { cpu, memory, memoryLimit, received, sent, read, written, rates, pids } = usage
+  return (
+    <dl class="stats-figures">
+      <Figure name="CPU" value={percent(cpu)} note="of one processor" />
+      <Figure
+        name="Memory"
+        value={bytes(memory)}
+        note={memoryLimit > 0 && `of ${bytes(memoryLimit)}`}
+      >
+        {memoryLimit > 0 && (
+          <meter min="0" max={memoryLimit} high={memoryLimit * 0.9} value={memory}>
+            {percent((memory / memoryLimit) * 100)}
+          </meter>
+        )}
+      </Figure>
+      <Figure name="Network in" value={rate(rates.received)} note={`${bytes(received)} in total`} />
+      <Figure name="Network out" value={rate(rates.sent)} note={`${bytes(sent)} in total`} />
+      <Figure name="Disk read" value={rate(rates.read)} note={`${bytes(read)} in total`} />
+      <Figure name="Disk write" value={rate(rates.written)} note={`${bytes(written)} in total`} />
+      <Figure name="Processes" value={String(pids)} />
+    </dl>
+  )
+}
+
+const figuresId = 'stats-figures'
 const historyId = 'stats-history'
 
 const usagePath = (container: { id: string }) => `${containerPath(container)}/usage`
@@ -97,8 +131,7 @@ export function usageEvent(look: UsageNow, as: 'html' | 'json') {
 function render({ shown, history }: UsageNow) {
   const figures = partOf(figuresId, <StatsFigures shown={shown} />)
   if (!history) return figures
-  const memoryLimit = shown.state === 'running' ? shown.usage.memoryLimit : null
-  const charts = <StatsCharts history={history} memoryLimit={memoryLimit} />
+  const charts = <StatsCharts history={history} shown={shown} />
   return figures + partOf(chartsId(history.range), charts)
 }
 
@@ -112,14 +145,9 @@ const partOf = (id: string, content: JSX.Element) =>
 
 const chartsId = (range: Range) => `usage-charts-${range}`
 
-const StatsCharts = ({
-  history,
-  memoryLimit,
-}: {
-  history: History
-  memoryLimit: number | null
-}) => {
+const StatsCharts = ({ history, shown }: Pick<ContainerStats, 'history' | 'shown'>) => {
   if (history.samples.length === 0) return <p class="stats-note">{nothing[history.range]}</p>
+  const memoryLimit = shown?.state === 'running' ? shown.usage.memoryLimit : null
   return (
     <>
       {charts.map(({ lines, ...chart }) => {
@@ -134,7 +162,7 @@ const charts: {
   name: string
   unit: Unit
   least: number | null
-  lines: { name?: string; of: Figure }[]
+  lines: { name?: string; of: Drawn }[]
 }[] = [
   { name: 'CPU', unit: 'percent', least: 1, lines: [{ of: 'cpu' }] },
   { name: 'Memory', unit: 'bytes', least: null, lines: [{ of: 'memory' }] },

@@ -5,7 +5,7 @@ import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
 import type { ObservedContainer, ObservedContainers } from '../../runtime/observed-containers.ts'
-import { HistoryNews } from './sample-history.ts'
+import { historyNews } from './sample-history.ts'
 import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
 import type { Measurement, ShownUsage } from './shown.ts'
@@ -65,13 +65,13 @@ export class UsagePoller {
   }
 
   async *#watch(id: string, signal: AbortSignal): AsyncGenerator<UsageNow> {
-    const news = new HistoryNews(this.#deps.logDb, id)
+    const news = historyNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
-        if (usage) yield { shown: { state: 'running', ...usage }, history: news.read(), events: {} }
+        if (usage) yield { shown: { state: 'running', ...usage }, history: news(), events: {} }
         else if (yield* this.#rest(id, signal)) return
         isAway = false
       } catch (error) {

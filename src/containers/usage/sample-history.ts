@@ -31,21 +31,12 @@ export function boundsOf(range: Range, now = Date.now()): Bounds {
 }
 
 /** Reads the last hour again only when there is a new sample. */
-export class HistoryNews {
-  readonly #logDb: LogDb
-  readonly #containerId: string
-  #seen: number | null
-
-  constructor(logDb: LogDb, containerId: string) {
-    this.#logDb = logDb
-    this.#containerId = containerId
-    this.#seen = getLastSampleTime(logDb, containerId)
-  }
-
-  read() {
-    const last = getLastSampleTime(this.#logDb, this.#containerId)
-    if (last === this.#seen) return null
-    this.#seen = last
-    return readHistory(this.#logDb, { containerId: this.#containerId, range: 'hour' })
+export function historyNews(logDb: LogDb, containerId: string) {
+  let seen = getLastSampleTime(logDb, containerId)
+  return () => {
+    const last = getLastSampleTime(logDb, containerId)
+    if (last === seen) return null
+    seen = last
+    return readHistory(logDb, { containerId, range: 'hour' })
   }
 }

@@ -11,7 +11,6 @@ export type ContainerStats = {
   id: string
   /** Null for a running container that wasn't measured yet. */
   shown: ShownUsage | null
-  memoryLimit: number | null
   history: History
 }
 
