@@ -12,7 +12,7 @@ import { lastLines } from './logs.ts'
 import { answer, note, printJsonLine, printLine, table } from './say.ts'
 import { loginFor } from './servers.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
-import type { Backup, LogLine } from './types.ts'
+import type { Backup } from './types.ts'
 
 const usage = `davit backups [list | create [SERVICE] | prove ID | restore ID [--new] [--name NAME] [--on SERVER] [--database NAME] [--no-backup] [--yes] | download ID [FILE] [--output FILE] | cancel ID] [--detach] ${targetUsage}`
 
@@ -98,10 +98,9 @@ async function restoreBody(server: Server, path: string, values: Values) {
 /** Starts it and follows its log; the status is 0 when it ends well. */
 async function begin(server: Server, values: Values, path: string, body = {}): Promise<number> {
   const ofBackup = /^\/backups\/[^/]+/.exec(path)?.[0]
-  const logs = (at: string) => `${at}/logs`
   const before = ofBackup
-    ? await lastLines(server, logs(ofBackup), { filter: [], limit: 1 })
-    : ([] as LogLine[])
+    ? await lastLines(server, `${ofBackup}/logs`, { filter: [], limit: 1 })
+    : []
   const started = await server.post<Backup>(path, body)
   if (values.detach) return shown(started, values)
   const at = `/backups/${started.id}`
@@ -109,10 +108,9 @@ async function begin(server: Server, values: Values, path: string, body = {}): P
   const { signal } = interrupted
   const after = before.at(-1)?.seq ?? 0
   try {
-    for await (const event of follow(server, `${logs(at)}?format=json`, { signal, after }))
-      if ('line' in event)
-        if (values.json) printJsonLine(event.line)
-        else printLine(event.line, process.stderr)
+    for await (const line of follow(server, `${at}/logs?format=json`, { signal, after }))
+      if (values.json) printJsonLine(line)
+      else printLine(line, process.stderr)
   } catch (error) {
     if (!signal.aborted) throw error
     note(`It goes on. Cancel it: davit backups cancel ${started.id}`)
@@ -122,13 +120,12 @@ async function begin(server: Server, values: Values, path: string, body = {}): P
   const verb = ofBackup ? path.slice(ofBackup.length + 1) : 'create'
   if (values.json) printJsonLine(ended)
   else print(ended.id)
-  return failureOf(verb, ended) === null ? 0 : 1
+  return hasSucceeded(verb, ended) ? 0 : 1
 }
 
-function failureOf(verb: string, { status, proven, restore, untested }: Backup) {
-  if (verb === 'prove') return untested ?? (proven === null ? 'cancelled' : proven.error)
-  const end = verb === 'restore' ? restore?.status : status
-  return end === 'succeeded' ? null : (end ?? 'failed')
+function hasSucceeded(verb: string, { status, proven, restore, untested }: Backup) {
+  if (verb === 'prove') return untested === null && proven?.error === null
+  return (verb === 'restore' ? restore?.status : status) === 'succeeded'
 }
 
 /** To a file, or to standard output where that is none. A file that isn't whole is removed. */

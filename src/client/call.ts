@@ -46,14 +46,18 @@ export class Server {
     return answer as Answer
   }
 
-  async list<Item>(path: string): Promise<Item[]> {
-    const items: Item[] = []
+  list<Item>(path: string): Promise<Item[]> {
+    return Array.fromAsync(this.each<Item>(path))
+  }
+
+  /** Asks for a page only when the items before it were taken. */
+  async *each<Item>(path: string): AsyncGenerator<Item> {
     for (let next = ''; ;) {
       const page = await this.get<{ items: Item[]; nextCursor: string | null }>(
         `${path}?limit=500${next && `&cursor=${encodeURIComponent(next)}`}`,
       )
-      items.push(...page.items)
-      if (!page.nextCursor) return items
+      yield* page.items
+      if (!page.nextCursor) return
       next = page.nextCursor
     }
   }

@@ -8,7 +8,6 @@ import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { answer, note, printJson, printLine } from './say.ts'
 import { environmentPath, findApp, targetOptions, targetUsage } from './target.ts'
-import type { TargetQuery } from './target.ts'
 import type { Deployment, Planned } from './types.ts'
 import { upload } from './upload.ts'
 import { readWorkingCopy } from './working-copy.ts'
@@ -16,21 +15,22 @@ import type { WorkingCopy } from './working-copy.ts'
 
 const usage = `davit deploy [--dirty | --at TIME] [--share PERCENT [--sticky]] [--no-cache] [--note TEXT] [--detach] ${targetUsage}`
 
+const options = {
+  ...targetOptions,
+  dirty: { type: 'boolean' },
+  'no-cache': { type: 'boolean' },
+  detach: { type: 'boolean' },
+  at: { type: 'string' },
+  note: { type: 'string' },
+  share: { type: 'string' },
+  sticky: { type: 'boolean' },
+} as const
+
+type Values = ReturnType<typeof readArguments<typeof options>>
+
 /** Deploys the files of this folder's repository, and follows it to its end. */
 export const deploy: Command = async (args, env) => {
-  const asked = readArguments(args, {
-    usage,
-    options: {
-      ...targetOptions,
-      dirty: { type: 'boolean' },
-      'no-cache': { type: 'boolean' },
-      detach: { type: 'boolean' },
-      at: { type: 'string' },
-      note: { type: 'string' },
-      share: { type: 'string' },
-      sticky: { type: 'boolean' },
-    },
-  })
+  const asked = readArguments(args, { usage, options })
   const share = shareIn(asked)
   if (asked.at !== undefined) return planned({ ...asked, at: asked.at }, env)
   const copy = await readWorkingCopy({ untracked: asked.dirty === true })
@@ -51,7 +51,9 @@ export const deploy: Command = async (args, env) => {
   note(`Deployment #${deployment.number}: ${page}`)
   if (asked.detach) return answer(asked.json, deployment, page)
   try {
-    await show(server, deployment, interrupted.signal)
+    const path = `${pathOf(deployment)}/logs?format=json`
+    for await (const line of follow(server, path, { signal: interrupted.signal }))
+      printLine(line, process.stderr)
   } catch (error) {
     if (!interrupted.signal.aborted) throw error
     note(
@@ -90,19 +92,13 @@ function queryOf(
 type Share = { strategy?: string; percent?: string; sticky?: string }
 
 /** The server checks the number. */
-function shareIn({ share, sticky, at }: { share?: string; sticky?: boolean; at?: string }): Share {
+function shareIn({ share, sticky, at }: Values): Share {
   if (share === undefined) {
     if (sticky) throw new UsageError('--sticky needs --share PERCENT.')
     return {}
   }
   if (at !== undefined) throw new UsageError('--share can’t be combined with --at.')
   return { strategy: 'share', percent: share, ...(sticky && { sticky: '1' }) }
-}
-
-async function show(server: Server, deployment: Deployment, signal: AbortSignal) {
-  const path = `${pathOf(deployment)}/logs?format=json`
-  for await (const event of follow(server, path, { signal }))
-    if ('line' in event) printLine(event.line, process.stderr)
 }
 
 function succeeded({ number, url, watch }: Deployment, json: boolean | undefined) {
@@ -122,16 +118,7 @@ function failed({ number, status, error }: Deployment) {
 }
 
 /** Plans a deployment of what the server finds in the repository at a time: files aren't kept that long. */
-async function planned(
-  asked: TargetQuery & {
-    at: string
-    note?: string
-    dirty?: boolean
-    'no-cache'?: boolean
-    json?: boolean
-  },
-  env: Environment,
-) {
+async function planned(asked: Values & { at: string }, env: Environment) {
   if (asked.dirty) throw new UsageError('--at deploys what is pushed by then, so not with --dirty.')
   if (asked.note !== undefined)
     throw new UsageError('--note is for what can’t wait for the end of a freeze, so not with --at.')

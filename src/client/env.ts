@@ -103,11 +103,8 @@ function setOne(
       'invalid',
       `${key} is secret, and can’t be made empty. Remove it: davit env unset ${key}`,
     )
-  const method = 'PUT'
-  return app.server.json<Variable>(`${pathOf(app)}/${known.id}`, {
-    method,
-    body: { value, ...marks },
-  })
+  const path = `${pathOf(app)}/${known.id}`
+  return app.server.json<Variable>(path, { method: 'PUT', body: { value, ...marks } })
 }
 
 function isNamedSecret(key: string) {

@@ -4,8 +4,6 @@ import type { Server } from './call.ts'
 import { note } from './say.ts'
 import type { LogLine } from './types.ts'
 
-type FollowEvent<Line> = { line: Line } | { status: string }
-
 /** Milliseconds between two attempts, and for all of them until the server is given up. */
 const pauses = { first: 500, longest: 10_000, all: 10 * 60_000 }
 
@@ -13,14 +11,14 @@ const pauses = { first: 500, longest: 10_000, all: 10 * 60_000 }
 const silence = 45_000
 
 /**
- * Follows a log to its end, or without an end. What a lost connection missed comes with the next one:
- * each line has a number, from which the server resumes.
+ * Follows the lines of a log to its end, or without an end. What a lost connection missed comes with the
+ * next one: each line has a number, from which the server resumes.
  */
 export async function* follow<Line extends LogLine = LogLine>(
   server: Server,
   path: string,
   { signal, after = 0 }: { signal: AbortSignal; after?: number },
-): AsyncGenerator<FollowEvent<Line>> {
+): AsyncGenerator<Line> {
   let last = after
   let pause = pauses.first
   let lostAt: number | null = null
@@ -33,10 +31,9 @@ export async function* follow<Line extends LogLine = LogLine>(
       for await (const { id, event, data } of events(server, path, { last, signal, opened })) {
         pause = pauses.first
         if (event === 'done') return
-        if (event === 'status') yield { status: data }
         if (event !== null) continue
         last = Number(id ?? last)
-        yield { line: JSON.parse(data) as Line }
+        yield JSON.parse(data) as Line
       }
     } catch (error) {
       signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { askHidden, firstLineOf, isTerminal } from '../cli/ask.ts'
 import { UsageError, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
+import { isLocalhost, isLoopback } from '../platform/hosts.ts'
 import { Server, visitorHeaders } from './call.ts'
 import { answer, note } from './say.ts'
 import { addressOf, loginsFile, readLogins, writeLogins } from './servers.ts'
@@ -22,7 +23,8 @@ export const login: Command = async (args, env) => {
     options: { token: { type: 'boolean' }, json: { type: 'boolean' } },
   })
   const url = addressOf(address)
-  if (url.startsWith('http:') && !isLoopback(url))
+  const { protocol, hostname: host } = new URL(url)
+  if (protocol === 'http:' && !isLocalhost(host) && !isLoopback(host))
     warn(`${url} has no HTTPS: whoever is between you and it can read the token.`)
   const ask = isPasted ? askToken : loginByBrowser
   const token = isTerminal() ? await ask(url) : firstLineOf(0)
@@ -43,9 +45,6 @@ async function askToken(url: string) {
   void spawnBrowser(page)
   return (await askHidden('Token (hidden): ')).trim()
 }
-
-const isLoopback = (url: string) =>
-  /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
 
 /** Forgets the token here; the server still has it. */
 export const logout: Command = async (args, env) => {

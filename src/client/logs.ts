@@ -50,8 +50,7 @@ export const logs: Command = async (args, env) => {
   const after = last.at(-1)?.seq ?? 0
   const followed = `${stream}?${new URLSearchParams([['format', 'json'], ...filter])}`
   try {
-    for await (const event of follow<OutputLine>(server, followed, { signal, after }))
-      if ('line' in event) print(event.line)
+    for await (const line of follow<OutputLine>(server, followed, { signal, after })) print(line)
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -69,15 +68,9 @@ async function logOf(server: Server, environment: AppEnvironment, number: string
 
 /** By its number, or `latest`. */
 async function findDeployment(server: Server, environment: AppEnvironment, number: string) {
-  const path = `${environmentPath(environment)}/deployments?limit=500`
-  for (let next = ''; ;) {
-    const page = await server.get<{ items: Deployment[]; nextCursor: string | null }>(path + next)
-    const found = page.items.find((one) => number === 'latest' || String(one.number) === number)
-    if (found) return found
-    if (!page.nextCursor)
-      throw new AppError('not_found', `${environment.name} has no deployment #${number}.`)
-    next = `&cursor=${encodeURIComponent(page.nextCursor)}`
-  }
+  for await (const one of server.each<Deployment>(`${environmentPath(environment)}/deployments`))
+    if (number === 'latest' || String(one.number) === number) return one
+  throw new AppError('not_found', `${environment.name} has no deployment #${number}.`)
 }
 
 type LogPage = { items: LogLine[]; previousCursor?: string }

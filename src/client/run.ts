@@ -49,9 +49,7 @@ async function watch(server: Server, path: string, json: boolean | undefined) {
   using interrupted = interruption()
   const { signal } = interrupted
   try {
-    for await (const event of follow(server, `${path}/logs?format=json`, { signal })) {
-      if (!('line' in event)) continue
-      const { line } = event
+    for await (const line of follow(server, `${path}/logs?format=json`, { signal })) {
       if (isLoss(line)) {
         isWhole = false
         note(`davit: ${line.text}`)
@@ -107,7 +105,7 @@ async function attach(server: Server, path: string): Promise<Run> {
           'unavailable',
           'The connection was lost. The command goes on without it.',
         )
-      if (attempt === 0) terminal.say('The connection was lost. Trying again…')
+      if (attempt === 0) note('\nThe connection was lost. Trying again…')
       await sleep(again.pause)
     }
   } finally {
@@ -184,10 +182,6 @@ class RawTerminal {
   restore() {
     process.stdin.setRawMode(false)
     process.stdin.pause()
-  }
-
-  say(text: string) {
-    note(`\n${text}`)
   }
 }
 

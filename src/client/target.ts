@@ -20,7 +20,7 @@ export const targetOptions = {
 
 export const targetUsage = '[--server ADDRESS] [--project PROJECT] [--env NAME] [--json]'
 
-export type TargetQuery = {
+type TargetQuery = {
   server?: string | undefined
   project?: string | undefined
   env?: string | undefined

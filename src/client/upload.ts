@@ -98,23 +98,18 @@ function archiveOf(copy: WorkingCopy, count: Progress): ReadableStream<Uint8Arra
 async function* entriesOf({ root, paths }: WorkingCopy, count: Progress) {
   for (const path of paths) {
     const place = join(root, path)
-    const { size, mode, isFile, isLink } = await look(place, path)
+    const found = await lstat(place).catch((cause) => {
+      throw changed(path, cause)
+    })
+    const { size, mode } = found
     count.files += 1
-    if (isLink) yield tarLink({ path, target: await readlink(place) })
-    if (!isFile) continue // a submodule that isn't checked out is a folder
+    if (found.isSymbolicLink()) yield tarLink({ path, target: await readlink(place) })
+    if (!found.isFile()) continue // a submodule that isn't checked out is a folder
     yield tarHead({ path, mode: mode & 0o111 ? 0o755 : 0o644, size })
     yield* contentOf(place, { path, size, count })
     yield tarPadding(size)
   }
   yield Buffer.alloc(1024)
-}
-
-async function look(place: string, path: string) {
-  const found = await lstat(place).catch((cause) => {
-    throw changed(path, cause)
-  })
-  const { size, mode } = found
-  return { size, mode, isFile: found.isFile(), isLink: found.isSymbolicLink() }
 }
 
 /** Exactly as many bytes as the header says. */

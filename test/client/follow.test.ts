@@ -19,8 +19,7 @@ async function followed(answers: Response[]) {
   const server = new Server({ url: stub.url.origin, token: null })
   const { signal } = new AbortController()
   const texts: string[] = []
-  for await (const event of follow(server, '/log', { signal }))
-    if ('line' in event) texts.push(event.line.text)
+  for await (const { text } of follow(server, '/log', { signal })) texts.push(text)
   return texts
 }
 
