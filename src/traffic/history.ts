@@ -76,16 +76,12 @@ export async function readTraffic(
   }
 }
 
-const shares = { p50: 0.5, p95: 0.95, p99: 0.99 }
-
 /** Milliseconds; null without requests. */
-export const percentilesOf = ({ durations }: Tally) =>
-  Object.fromEntries(
-    Object.entries(shares).map(([name, share]) => [
-      name,
-      inMilliseconds(durations.percentile(share)),
-    ]),
-  ) as Record<keyof typeof shares, number | null>
+export const percentilesOf = ({ durations }: Tally) => ({
+  p50: inMilliseconds(durations.percentile(0.5)),
+  p95: inMilliseconds(durations.percentile(0.95)),
+  p99: inMilliseconds(durations.percentile(0.99)),
+})
 
 const inMilliseconds = (seconds: number | null) =>
   seconds === null ? null : Number((seconds * 1000).toPrecision(4))

@@ -7,7 +7,6 @@ import { bytes, units } from '../web/units.ts'
 import type { Unit } from '../web/units.ts'
 import { percentilesOf } from './history.ts'
 import type { Sample, TrafficHistory } from './history.ts'
-import type { Tally } from './tally.ts'
 
 /** Explains whether requests are counted, and if not, why. */
 export type Counting = {
@@ -53,7 +52,7 @@ const Figures = ({ traffic: { total, seconds } }: Pick<Props, 'traffic'>) => {
       <Figure
         name="Failed"
         value={failed.toLocaleString('en')}
-        note={`${share(failed, total)} with a status of 5xx`}
+        note={`${percent((failed / total.requests) * 100)} with a status of 5xx`}
       />
       <Figure
         name="Median duration"
@@ -65,12 +64,7 @@ const Figures = ({ traffic: { total, seconds } }: Pick<Props, 'traffic'>) => {
   )
 }
 
-const { perSecond, duration } = units
-
-const share = (count: number, { requests }: Tally) => {
-  const value = (count / requests) * 100
-  return `${value > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} %`
-}
+const { percent, perSecond, duration } = units
 
 /** Hosts in the list; others can be requested by name. */
 const mostHosts = 20
