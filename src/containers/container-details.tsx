@@ -46,10 +46,10 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
           {container.ports.length > 0 ? <Ports ports={container.ports} /> : exposed(container)}
         </Fact>
         <Fact name="Networks">
-          <Lines of={container.networks.map(networkText)} none="none" />
+          <Lines of={container.networks.map(networkText)} />
         </Fact>
         <Fact name="Mounts">
-          <Lines of={container.mounts.map(mountText)} none="none" />
+          <Lines of={container.mounts.map(mountText)} />
         </Fact>
       </dl>
       <Environment variables={environment} />
@@ -136,9 +136,9 @@ const Pairs = ({ title, pairs }: { title: string; pairs: { key: string; value: C
   </details>
 )
 
-const Lines = ({ of, none }: { of: string[]; none: string }) =>
+const Lines = ({ of }: { of: string[] }) =>
   of.length === 0 ? (
-    <span class="muted">{none}</span>
+    <span class="muted">none</span>
   ) : (
     <ul>
       {of.map((line) => (

@@ -146,15 +146,15 @@ const NothingRuns = ({ isAdmin }: { isAdmin: boolean }) => (
   </EmptyState>
 )
 
-type Group = {
+type Heading = {
   key: string
   title: string
   note: string | null
   href: string | null
-  rows: Row[]
+  rank: number
 }
 
-type Heading = Omit<Group, 'rows'> & { rank: number }
+type Group = Heading & { rows: Row[] }
 
 type Viewer = Pick<User, 'id'>
 
@@ -184,14 +184,8 @@ function textOf({ container, place, server }: Row) {
 
 /** Expects sorted rows. Projects come first, then services, Davit's own containers, and others. */
 function groupRows(rows: Row[], user: Viewer): Group[] {
-  const groups = new Map<string, Group>()
-  for (const row of rows) {
-    const { rank: _, ...heading } = headingOf(row, user)
-    const group = groups.get(heading.key)
-    if (group) group.rows.push(row)
-    else groups.set(heading.key, { ...heading, rows: [row] })
-  }
-  return [...groups.values()]
+  const groups = Map.groupBy(rows, (row) => headingOf(row, user).key)
+  return [...groups.values()].map((some) => ({ ...headingOf(some[0]!, user), rows: some }))
 }
 
 /** Empty for containers that Davit runs for itself, such as Caddy. */

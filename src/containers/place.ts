@@ -89,12 +89,12 @@ export function placeContainers(
     const its = known.find(({ containerId }) => containerId === id)
     // an unrecorded container may be the one that is being created
     if (!its && known.length > 0 && known.every(({ containerId }) => containerId)) return other
-    const name = its?.process ?? labels[partLabel] ?? web
-    const isOneOf = known.some(({ process, slot }) => process === name && slot > 0)
+    const name = its?.component ?? labels[partLabel] ?? web
+    const isOneOf = known.some(({ component, slot }) => component === name && slot > 0)
     const process = { name, replica: its && isOneOf ? its.slot + 1 : null }
     const { owner, project, environment, status } = found
     const stopReason = stopReasonOf(found, name)
-    const deployment = { id: found.id, status, stopReason, isKept: its?.isKept ?? false }
+    const deployment = { id: found.id, status, stopReason, isKept: its?.state === 'standby' }
     return { ...nowhere, owner, project, environment, process, deployment }
   }
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { isStopCode, stopCodes } from '../runtime/crash-count.ts'
 import type { StopCode } from '../runtime/crash-count.ts'
 import type { Db } from '../db/index.ts'
@@ -28,21 +28,11 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The containers of releases and their processes. The container id is null while it is being created. */
+/** The containers of releases. The container id is null while it is being created. */
 export const listDeployedContainers = (db: Db, deploymentIds: string[]) =>
   Map.groupBy(
-    db
-      .select({
-        deploymentId: instances.releaseId,
-        containerId: instances.containerId,
-        process: instances.component,
-        slot: instances.slot,
-        isKept: sql<boolean>`${instances.state} = 'standby'`.mapWith(Boolean),
-      })
-      .from(instances)
-      .where(inArray(instances.releaseId, deploymentIds))
-      .all(),
-    ({ deploymentId }) => deploymentId,
+    listRows(db, instances, inArray(instances.releaseId, deploymentIds)),
+    ({ releaseId }) => releaseId,
   )
 
 /** The releases of these containers, which may be later ones than their labels say. */
