@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { resync } from '../live/hub.ts'
-import type { Container, ContainerLogsOptions, Docker, EngineFeed } from '../docker/index.ts'
-import { EngineError } from '../docker/index.ts'
+import type { Container, Docker, EngineFeed } from '../docker/index.ts'
+import { isContainerGone } from '../docker/failures.ts'
 import type { SourceMask } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { noContainer } from './find.ts'
@@ -10,14 +9,16 @@ import { end, itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from 
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
 import { disorder, LogOrder, LogPlace } from './log-place.ts'
+import { lastLength } from './log-source.ts'
 import type { LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
 import { atLevels } from '../logs/line-levels.ts'
-
-/** The default limit of a response, in characters. */
-const usualLength = 4 * 1024 * 1024
+import { Rest } from '../logs/rest.ts'
 
 /** Milliseconds between requests after the engine's stream ended, growing from the first to the longest. */
 const pauses = { first: 250, longest: 10_000 }
+
+/** Milliseconds of the longest timer: what is waited for is an event. */
+const longestPause = 2 ** 31 - 1
 
 /** Lines that may be buffered before reading pauses. */
 const maxAhead = 1000
@@ -40,7 +41,7 @@ export function engineLog(
   }): AsyncGenerator<Line[]> {
     const numbering = new Numbering()
     const since = place?.since ?? dateOf(wanted.since)
-    const options = given({ ...wanted, since, until: dateOf(wanted.until) })
+    const options = { ...wanted, since, until: dateOf(wanted.until) }
     for await (const batch of docker.containerLogs(id, options)) {
       const dated = batch.filter(({ timestamp }) => timestamp !== '')
       const hidden = await mask()
@@ -52,14 +53,11 @@ export function engineLog(
     if (rest.length > 0) yield rest
   }
 
-  async function last({
-    maxLength = usualLength,
-    ...wanted
-  }: LogWanted & { tail: number; maxLength?: number }): Promise<LogPage> {
+  async function last(wanted: LogWanted & { tail: number }): Promise<LogPage> {
     const { tail, stream, search, level } = wanted
     // the engine would count lines that don't pass, too
     if ((stream ?? search ?? level) !== undefined && tail > 0)
-      return find({ ...wanted, before: end, limit: tail, maxLength })
+      return find({ ...wanted, before: end, limit: tail, maxLength: lastLength })
     const kept: Line[] = []
     let length = 0
     let from = 0
@@ -67,7 +65,7 @@ export function engineLog(
       for (const line of lines) {
         kept.push(line)
         length += line.text.length
-        while (kept.length - from > tail || length > maxLength) length -= kept[from++]!.text.length
+        while (kept.length - from > tail || length > lastLength) length -= kept[from++]!.text.length
         if (from > 1000) from -= kept.splice(0, from).length
       }
     return { lines: kept.slice(from), previous: null, next: null }
@@ -79,7 +77,7 @@ export function engineLog(
       if (before !== undefined) return await findBefore(read, { ...wanted, before, passes })
       return await findAfter(read, { ...wanted, after: sequenceOf(after), passes })
     } catch (error) {
-      throw isGone(error) ? noContainer() : error
+      throw isContainerGone(error) ? noContainer() : error
     }
   }
 
@@ -97,7 +95,7 @@ export function engineLog(
       for await (const lines of read({ ...wanted, place }))
         yield lines.filter((line) => passes(line) && line.sequence > from)
     } catch (error) {
-      throw isGone(error) ? noContainer() : error
+      throw isContainerGone(error) ? noContainer() : error
     }
   }
 
@@ -111,12 +109,13 @@ export function engineLog(
     signal,
   }: LogWanted & { after?: string | undefined }): AsyncGenerator<LogItem> {
     const passes = filterOf({ stream, search, level })
-    const waker = new Waker(feed, id, signal)
+    const rest = new Rest(signal)
+    void endAtEvents(rest, { feed, id, signal })
     let seen: Container | 'away' | null = null
     let behind: string | null = null
     let hasBegun = false
     for (let pause = pauses.first; !signal.aborted;) {
-      waker.rearm()
+      rest.begin()
       try {
         const container = await docker.inspectContainer(id, { signal })
         if (!container) return yield endNote('removed')
@@ -147,17 +146,18 @@ export function engineLog(
         }
         hasBegun = true
         behind ??= await lastId(signal)
-        if (isOver(container)) await waker.wait(container.state === 'restarting' ? 1000 : null)
-        else if (!hasRead) await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
+        if (isOver(container))
+          await rest.upTo(container.state === 'restarting' ? 1000 : longestPause)
+        else if (!hasRead) await rest.upTo((pause = Math.min(pause * 2, pauses.longest)))
       } catch (error) {
         if (signal.aborted) return
         if (isUnreadable(error)) return yield endNote('unreadable')
-        if (!isGone(error) && !(error instanceof Failure)) throw error
+        if (!isContainerGone(error) && !(error instanceof Failure)) throw error
         if (error instanceof Failure && seen !== 'away') {
           seen = 'away'
           yield awayNote()
         }
-        await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
+        await rest.upTo((pause = Math.min(pause * 2, pauses.longest)))
       }
     }
   }
@@ -222,31 +222,11 @@ async function* ahead(source: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
 }
 
 /** Ends a wait when an event of this container arrives, or a resync. */
-class Waker {
-  readonly #signal: AbortSignal
-  #woken = Promise.withResolvers<void>()
-
-  constructor(feed: EngineFeed, id: string, signal: AbortSignal) {
-    this.#signal = signal
-    void this.#listen(feed, id)
-  }
-
-  rearm() {
-    this.#woken = Promise.withResolvers()
-  }
-
-  /** Null waits until an event. */
-  async wait(milliseconds: number | null) {
-    const over = new AbortController()
-    const signal = AbortSignal.any([this.#signal, over.signal])
-    void this.#woken.promise.then(() => over.abort())
-    await sleep(milliseconds ?? 2 ** 31 - 1, undefined, { signal }).catch(() => {})
-  }
-
-  async #listen(feed: EngineFeed, id: string) {
-    for await (const event of feed.listen(this.#signal))
-      if (event === resync || event.id === id) this.#woken.resolve()
-  }
+async function endAtEvents(
+  rest: Rest,
+  { feed, id, signal }: { feed: EngineFeed; id: string; signal: AbortSignal },
+) {
+  for await (const event of feed.listen(signal)) if (event === resync || event.id === id) rest.end()
 }
 
 function filterOf({ stream, search, level }: Pick<LogWanted, 'stream' | 'search' | 'level'>) {
@@ -277,11 +257,4 @@ const endOf = ({ finishedAt }: Container, seenAt: number) =>
 export const isUnreadable = (error: unknown) =>
   error instanceof Failure && error.code === 'logs_unavailable'
 
-/** True when the container was removed or is being removed. */
-const isGone = (error: unknown) =>
-  error instanceof EngineError && (error.status === 404 || error.status === 409)
-
 const dateOf = (time: number | undefined) => (time === undefined ? undefined : new Date(time))
-
-const given = (options: Record<string, unknown>): ContainerLogsOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

@@ -11,10 +11,8 @@ import { merged } from '../live/merged.ts'
 import { end, rendering, timestampOf } from './log-line.ts'
 import type { Line, LineFormat } from './log-line.ts'
 import { endNote, LogNote } from './log-note.ts'
-import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
-
-/** The default limit of a response, in characters. */
-const usualLength = 4 * 2 ** 20
+import { lastLength } from './log-source.ts'
+import type { LogDeps, LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
 
 /** Milliseconds in which the last lines of a removed container are stored. */
 const lastLines = 1000
@@ -40,22 +38,10 @@ export function keptLog(
   })
 
   return {
-    async last({ tail, maxLength = usualLength, ...wanted }) {
-      await deps.logs.refresh(log)
+    find,
+    async last({ tail, ...wanted }) {
       if (tail === 0) return { lines: [], previous: null, next: null }
-      const asked = { ...filterOf(wanted), limit: tail, maxLength }
-      const { lines, previous } = await findLastLines(deps, log, asked)
-      return { lines: lines.map(lineOf), previous, next: null }
-    },
-    async find({ after, before, limit, maxLength, ...wanted }) {
-      if (before === undefined || before === end) await deps.logs.refresh(log)
-      const asked = { ...filterOf(wanted), limit, maxLength }
-      if (before !== undefined) {
-        const { lines, previous } = await findLastLines(deps, log, { ...asked, before })
-        return { lines: lines.map(lineOf), previous, next: null }
-      }
-      const { lines, next } = await findLines(deps, log, { ...asked, ...positionOf(after) })
-      return { lines: lines.map(lineOf), previous: null, next }
+      return find({ ...wanted, before: end, limit: tail, maxLength: lastLength })
     },
     async *each({ after, ...wanted }) {
       await deps.logs.refresh(log)
@@ -67,7 +53,7 @@ export function keptLog(
       let place = positionOf(after)
       if (after === undefined && tail !== undefined) {
         place = { after: getExtent(deps.logDb, log).last }
-        const asked = { ...filter, before: place.after + 1, limit: tail, maxLength: usualLength }
+        const asked = { ...filter, before: place.after + 1, limit: tail, maxLength: lastLength }
         const lines = await listLastLines(deps, log, asked)
         if (lines.length > 0) yield itemOf(new LogBatch(lines))
       }
@@ -80,6 +66,17 @@ export function keptLog(
         }
       }
     },
+  }
+
+  async function find({ after, before, limit, maxLength, ...wanted }: LogFound): Promise<LogPage> {
+    if (before === undefined || before === end) await deps.logs.refresh(log)
+    const asked = { ...filterOf(wanted), limit, maxLength }
+    if (before !== undefined) {
+      const { lines, previous } = await findLastLines(deps, log, { ...asked, before })
+      return { lines: lines.map(lineOf), previous, next: null }
+    }
+    const { lines, next } = await findLines(deps, log, { ...asked, ...positionOf(after) })
+    return { lines: lines.map(lineOf), previous: null, next }
   }
 
   /** Reports a removal only after the last lines are stored. */

@@ -15,14 +15,15 @@ import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { counted } from '../web/units.ts'
 
-type ContainerLog = {
+/** `problem` is the reason why there are no lines. */
+type ContainerLog = { problem: string } | ({ problem: null } & ReadLog)
+
+type ReadLog = {
   id: string
   lines: Line[]
   /** Where those before them go on; null at the start of the log. */
   previous: number | null
   chosen: Chosen
-  /** The reason why there are no lines. */
-  problem: string | null
   /** Where the stored log can be read, which outlives the container; null if the log isn't stored. */
   kept: Kept | null
 }
@@ -38,23 +39,15 @@ export async function logOf(
     signal,
   }: { chosen: ShownLogQuery; limit?: number; signal: AbortSignal },
 ): Promise<ContainerLog> {
-  const { id } = found.container
-  const kept = keptAt(deps, found)
   try {
     const { before = end } = chosen
     const asked = { ...tail, ...chosen, before, limit, signal }
     const { lines, previous } = await openLog(deps, found).find(asked)
-    return { id, lines, previous, chosen, problem: null, kept }
+    const kept = keptAt(deps, found)
+    return { problem: null, id: found.container.id, lines, previous, chosen, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return {
-      id,
-      lines: [],
-      previous: null,
-      chosen,
-      problem: `${error.message} ${error.hint}`,
-      kept,
-    }
+    return { problem: `${error.message} ${error.hint}` }
   }
 }
 
@@ -77,7 +70,7 @@ function keptAt(deps: LogDeps, found: FoundContainer): Kept | null {
 }
 
 export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
-  if (log.problem)
+  if (log.problem !== null)
     return (
       <section class="log" aria-labelledby="log-heading">
         <h2 id="log-heading">Log</h2>

@@ -134,5 +134,9 @@ export const isEngineAway = (error: unknown) =>
 export const isEngineTimeout = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === 'engine_timeout'
 
+/** True when the container was removed or is being removed: the engine refuses its log. */
+export const isContainerGone = (error: unknown) =>
+  error instanceof EngineError && (error.status === 404 || error.status === 409)
+
 /** Either of the two: a server without power may seem one or the other. */
 export const isEngineSilent = (error: unknown) => isEngineAway(error) || isEngineTimeout(error)

@@ -1,6 +1,6 @@
 import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { EngineError } from '../docker/index.ts'
+import { isContainerGone } from '../docker/failures.ts'
 import type { Container, Docker, Engines } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { untilBeat } from '../platform/pause.ts'
@@ -146,7 +146,8 @@ export class Reader {
         quiet = false
       } catch (error) {
         if (this.#signal.aborted || error instanceof SourceGone) return
-        if (!quiet && !isOnItsWayOut(error))
+        // the next look finds it gone
+        if (!quiet && !isContainerGone(error))
           report('output was not read', error, { container: this.#cursor.containerId })
         quiet = true
         await this.#rest.upTo(interval)
@@ -290,7 +291,3 @@ export class Reader {
     if (performance.now() >= end) this.#news.push(look)
   }
 }
-
-/** The engine refuses the log of a container that is being removed; the next look finds it gone. */
-const isOnItsWayOut = (error: unknown) =>
-  error instanceof EngineError && (error.status === 404 || error.status === 409)
