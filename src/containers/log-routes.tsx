@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import type { Env } from '../web/factory.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import { asksForStream, linkOn } from '../logs/answer-log.tsx'
-import { lineHtml } from '../logs/log-line.tsx'
 import { cursorsOf, linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -60,8 +59,7 @@ async function page(c: Context, { source, wanted }: LogRequest) {
   const asked = { ...wanted, before, limit }
   const { lines, ...places } = await source.find({ ...asked, signal: c.req.raw.signal })
   linkOn(c, places)
-  if (clientOf(c) === 'partial')
-    return linesAsHtml(c, { lines: lines.map(shownLine), html: lineHtml })
+  if (clientOf(c) === 'partial') return linesAsHtml(c, lines.map(shownLine))
   return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places) })
 }
 

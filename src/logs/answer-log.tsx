@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { Config } from '../config.ts'
-import type { Db, LogDb } from '../db/index.ts'
+import type { Db } from '../db/index.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import { clientOf } from '../web/client.ts'
 import type { Env } from '../web/factory.ts'
@@ -22,18 +22,17 @@ import { LogBatch } from './log-batch.ts'
 import { accessProcess, lineHtml, lineJson, processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import type { Logs } from './logs.ts'
-import type { Masks } from './masks.ts'
 import { OutputPage } from './output-page.tsx'
 import { choicesOf } from './filter-choice.tsx'
 import { hasRequests, listProcesses } from './process-store.ts'
 import { countLines, eachLines, findLastLines, findLines } from './read-log.ts'
+import type { Reading } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
 /** The lines in the page itself; its viewer requests the rest. */
 export const tail = { limit: 100, maxLength: 64 * 1024 }
 
-type Reading = { logDb: LogDb; masks: Masks }
 /** Groups the lines of a log for those who follow it. */
 export type LogParts = {
   take: (lines: Line[]) => void
@@ -75,7 +74,7 @@ export async function answerLog(
   const { lines, ...places } = await linesFor(deps, log, asked)
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
   linkOn(c, places)
-  if (clientOf(c) === 'partial') return linesAsHtml(c, { lines, html: lineHtml })
+  if (clientOf(c) === 'partial') return linesAsHtml(c, lines)
   return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places), ...(await more()) })
 }
 

@@ -1,17 +1,13 @@
 import type { Child } from 'hono/jsx'
+import type { OutputQuery } from './forms.ts'
 import type { Level } from './level.ts'
 import { accessProcess, processLabel } from './log-line.tsx'
 import type { ProcessCount } from './process-store.ts'
 
 /** Filters a log: lines must match all conditions. Empty for all lines. */
-export type Chosen = {
-  process?: string[] | undefined
-  level?: Level[] | undefined
-  search?: string | undefined
-  stream?: 'stdout' | 'stderr' | undefined
-  /** Only lines before that sequence number. */
-  before?: number | undefined
-}
+export type Chosen = Partial<
+  Pick<OutputQuery, 'process' | 'level' | 'search' | 'stream' | 'before'>
+>
 
 /** The filter as a query string, wherever in the log; empty for all lines. */
 export const queryOf = ({ process = [], level = [], search, stream }: Chosen) =>

@@ -41,9 +41,11 @@ export const logQuery = z.object({
   /** Selects the last lines before that sequence number, instead of those after one. */
   before: sequence.optional(),
   limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
+  /** Case-insensitive. */
   search: block('a string', { max: 500 }).optional(),
   stream: z.enum(['stdout', 'stderr', 'system'], 'must be stdout, stderr or system.').optional(),
   level,
+  /** Both inclusive. */
   since: moment.optional(),
   until: moment.optional(),
   download: z.string().optional(),
@@ -57,6 +59,7 @@ export type ShownQuery = z.output<typeof shownQuery>
 /** Sent by a page with live parts: the version that it shows. */
 export const seenVersion = z.string().max(40).optional()
 
+/** Names of processes, or of one container of a process: `worker`, `worker 2`. */
 const process = z
   .preprocess(
     listOf,
@@ -97,14 +100,13 @@ export const changeLogQuery = jobLogQuery.extend({
   log: z.string().max(64).optional(),
 })
 
-export const logStreamQuery = z.object({
+export const outputStreamQuery = z.object({
   after: sequence.default(0),
   level,
   /** The format of the stream's data; html by default. */
   format: streamFormat.optional(),
   live: seenVersion,
+  process,
 })
-
-export const outputStreamQuery = logStreamQuery.extend({ process })
 
 export type OutputStreamQuery = z.output<typeof outputStreamQuery>

@@ -24,9 +24,13 @@ const thrown =
 
 const places = [leading, tool, field, capitals, bracketed]
 
+/** As far as a line is searched, without colours. */
+export const startOf = (text: string) =>
+  (text.length > looked ? text.slice(0, looked) : text).replace(escapes, '')
+
 /** Detects the level of a line; null when it has none. */
 export function levelOf(text: string): Level | null {
-  const plain = (text.length > looked ? text.slice(0, looked) : text).replace(escapes, '')
+  const plain = startOf(text)
   const said = places.map((place) => place.exec(plain)).find((found) => found !== null)
   if (said) return levels[said[1]!.toLowerCase()] ?? null
   return thrown.test(plain) ? 'error' : null

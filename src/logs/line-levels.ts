@@ -1,13 +1,9 @@
-import { levelOf } from './level.ts'
+import { levelOf, startOf } from './level.ts'
 import type { Level } from './level.ts'
 
 /** The writer of a line: lines of different writers can alternate. */
 type Written = { stream: string; text: string; container?: string }
 
-/** Characters of a line that are checked. */
-const looked = 400
-
-const escapes = /\u001b\[[\d;]*m/g
 /** The prefix of a build's lines. */
 const step = /^#\d+ (?:\d+\.\d+ )?/
 const indented = /^[ \t]+(?!\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\b)\S/
@@ -35,7 +31,7 @@ export class LineLevels {
   readonly #last = new Map<string, { level: Level | null; isOpen: boolean }>()
 
   of({ stream, text, container = '' }: Written): Level | null {
-    const plain = text.slice(0, looked).replace(escapes, '').trimEnd()
+    const plain = startOf(text).trimEnd()
     const isPhp = php.test(plain)
     const part = (!isPhp && step.exec(plain)?.[0]) || ''
     const own = plain.slice(part.length)

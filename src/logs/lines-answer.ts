@@ -2,19 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from 'hono'
 import { textInPieces } from '../web/text-file.ts'
 import { partsOf } from './log-batch.ts'
+import { lineHtml } from './log-line.tsx'
+import type { Line } from './log-line.tsx'
 
 /** Characters of lines that are rendered before other work may run. */
 const atOnce = 32 * 1024
 
-type Line = { text: string }
-
-export const linesAsHtml = <L extends Line>(
-  c: Context,
-  { lines, html }: { lines: L[]; html: (line: L) => string },
-) =>
+export const linesAsHtml = (c: Context, lines: Line[]) =>
   textInPieces(c, {
     headers: { 'Content-Type': 'text/html; charset=UTF-8' },
-    pieces: rendered(lines, (some) => some.map(html).join('')),
+    pieces: rendered(lines, (some) => some.map(lineHtml).join('')),
   })
 
 type Places = { previous: number | null; next: number | null }
@@ -26,7 +23,7 @@ export const cursorsOf = ({ previous, next }: Places) => ({
 })
 
 /** A list with the lines as `items`. */
-export function linesAsJson<L extends Line>(
+export function linesAsJson<L extends { text: string }>(
   c: Context,
   { lines, json, ...rest }: { lines: L[]; json: (line: L) => unknown } & Record<string, unknown>,
 ) {
@@ -47,7 +44,7 @@ export function linesAsJson<L extends Line>(
   }
 }
 
-async function* rendered<L extends Line>(lines: L[], render: (some: L[]) => string) {
+async function* rendered<L extends { text: string }>(lines: L[], render: (some: L[]) => string) {
   for (const part of partsOf(lines, atOnce)) {
     yield render(part)
     await turn()

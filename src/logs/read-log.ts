@@ -1,8 +1,8 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
+import type { OutputQuery } from './forms.ts'
 import { atLevels, leadingLines } from './line-levels.ts'
-import type { Level } from './level.ts'
 import { processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import { noMask } from './mask.ts'
@@ -29,19 +29,12 @@ type ReadOptions = {
 }
 
 /** Conditions for lines; undefined ones match everything. */
-export type LogFilter = {
-  /** Case-insensitive. */
-  search?: string | undefined
-  stream?: Line['stream'] | undefined
-  /** Milliseconds since 1970, both inclusive. */
-  since?: number | undefined
-  until?: number | undefined
+export type LogFilter = Pick<
+  OutputQuery,
+  'search' | 'stream' | 'since' | 'until' | 'process' | 'level'
+> & {
   /** The name of a container. */
   container?: string | undefined
-  /** Names of processes, or of one container of a process: `worker`, `worker 2`. */
-  process?: string[] | undefined
-  /** With levels, a line without a level doesn't match. */
-  level?: Level[] | undefined
 }
 
 /** Oldest first. Returns fewer lines when they are very long, or take long to find. */

@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { useSeenVersion } from '../web/live.tsx'
+import { Button, ButtonLink } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import { assetPath } from '../web/static.ts'
 import { filterOf, LevelChoice, queryOf, withQuery } from './filter-choice.tsx'
@@ -83,17 +84,16 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
           <Icon name="maximize" />
           <span>Full screen</span>
         </LogTool>
-        <a
-          class="btn"
-          data-variant="outline"
-          data-size="sm"
+        <ButtonLink
+          small
+          variant="outline"
+          icon="download"
           href={withQuery(path, 'download=1', filterOf(chosen))}
           download
           data-log-download
         >
-          <Icon name="download" />
           <span>Download</span>
-        </a>
+        </ButtonLink>
       </div>
     </div>
     {shown.canGoToTime && <ol class="log-hits" aria-label="Lines found" hidden />}
@@ -239,19 +239,12 @@ const LogOptions = () => (
 const times = { local: 'In your time zone', utc: 'In UTC', none: 'Hidden' }
 
 /** A small button, which the viewer finds as `data-log-` and the name. */
-const LogTool = ({
-  name,
-  children,
-  ...attributes
-}: JSX.IntrinsicElements['button'] & { name: string }) => (
-  <button
+const LogTool = ({ name, ...attributes }: JSX.IntrinsicElements['button'] & { name: string }) => (
+  <Button
     type="button"
-    class="btn"
-    data-variant="outline"
-    data-size="sm"
+    small
+    variant="outline"
     {...{ [`data-log-${name}`]: true }}
     {...attributes}
-  >
-    {children}
-  </button>
+  />
 )
