@@ -59,9 +59,6 @@ export const channelForm = (config: Config) => {
 export const senderOf = (kind: string) =>
   kind === 'browser' ? undefined : senders[kind as 'webhook']
 
-/** Of all kinds; a kind has only its own fields. */
-export const sentTo = [...new Set(Object.values(senders).flatMap((sender) => [...sender.sentTo]))]
-
 type Chosen = {
   events: string[]
   projects?: string[] | null | undefined

@@ -7,8 +7,6 @@ export { channelKinds } from '../db/schema.ts'
 
 export type Channel = typeof channels.$inferSelect
 
-export const sealedFields = ['webhookUrl', 'secret', 'token', 'userKey', 'password'] as const
-
 export const getChannel = (db: Db, id: string) =>
   db
     .select({ channel: channels, owner: users })

@@ -13,20 +13,14 @@ import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import {
-  Choices,
-  channelForm,
-  notByToken,
-  refuseOthers,
-  senderOf,
-  sentTo,
-} from './channel-form.tsx'
-import { addRecipients, getLastDelivery, sealedFields } from './channel-store.ts'
+import { Choices, channelForm, notByToken, refuseOthers, senderOf } from './channel-form.tsx'
+import { addRecipients, getLastDelivery } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
 import type { DeliverDeps } from './deliver.ts'
 import { kindNames } from './kinds.ts'
 import type { Outbox } from './outbox.ts'
+import { sealed, sentTo } from './senders/index.ts'
 
 type ChannelDeps = DeliverDeps & { outbox: Outbox }
 
@@ -64,7 +58,7 @@ export const channel = resource({
   table: channels,
   owner: channels.ownerId,
   most: 'channels',
-  sealed: sealedFields,
+  sealed,
   sentTo,
   neverSent: ['secret'],
   unique: { name: 'You already have a channel with this name. Choose another name.' },

@@ -4,13 +4,13 @@ import type { Db } from '../db/index.ts'
 import type { Lookup } from '../platform/hosts.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { unsealed } from '../resources/store.ts'
-import { getChannel, sealedFields } from './channel-store.ts'
+import { getChannel } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import type { OpenPages } from './open-pages.ts'
 import type { Handler } from './outbox.ts'
 import { dropForeign, dropLane, listDue } from './outbox-store.ts'
 import { quietEnd } from './quiet.ts'
-import { deliver } from './senders/index.ts'
+import { deliver, sealed } from './senders/index.ts'
 import { SendFailure } from './senders/sender.ts'
 import type { Message } from './senders/sender.ts'
 import { describeMessage } from './store.ts'
@@ -86,7 +86,7 @@ export async function sendTo(
 ) {
   const { kind, ownerId } = channel
   if (kind === 'browser') return { answer: pages.show(ownerId, message) }
-  const settings = unsealed(secrets, { kind: 'channel', sealed: sealedFields }, channel)
+  const settings = unsealed(secrets, { kind: 'channel', sealed }, channel)
   const { status } = await deliver(
     { signal, allowHosts, ...(lookup && { lookup }) },
     { kind, settings, message },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { auditEvents, channels } from '../../src/db/schema.ts'
-import { sealedFields } from '../../src/notifications/channel-store.ts'
+import { sealed } from '../../src/notifications/senders/index.ts'
 import { unsealed } from '../../src/resources/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { tokenOf } from '../deployments/uploading.ts'
@@ -27,9 +27,7 @@ describe('a channel', () => {
     expect(stored().secret).not.toContain('whsec_')
     const changed = await ada.put(one, { events: ['crash_loop', 'unhealthy'], quiet: null })
     expect(changed.json).toMatchObject({ events: ['crash_loop', 'unhealthy'], quiet: null, url })
-    expect(unsealed(t.secrets, { kind: 'channel', sealed: sealedFields }, stored()).secret).toBe(
-      made.json.secret,
-    )
+    expect(unsealed(t.secrets, { kind: 'channel', sealed }, stored()).secret).toBe(made.json.secret)
     const other = 'https://hooks.example.com/davit'
     expect((await ada.put(one, { url: other })).json.url).toBe(other) // a signature is no secret there
     expect((await ada.delete(one)).status).toBe(200)

@@ -21,8 +21,6 @@ export const discord = senderOf({
       },
     ),
   }),
-  sealed: ['webhookUrl'],
-  sentTo: [],
   async send(deps, { webhookUrl }, message) {
     const { url, at, level } = message
     return call(deps, {

@@ -71,8 +71,6 @@ export const email = senderOf({
       isFlag: true,
     }),
   }),
-  sealed: ['password'],
-  sentTo: ['host', 'port', 'security', 'trust'],
   async send(deps, settings, message) {
     const { sendMail } = await import('./smtp.ts') // nodemailer, for those who send mail
     return sendMail(deps, settings, mailOf(message, settings))

@@ -19,8 +19,6 @@ export const gotify = senderOf({
       code: true,
     }),
   }),
-  sealed: ['token'],
-  sentTo: ['url'],
   async send(deps, { url, token }, message) {
     return call(deps, {
       title: 'Gotify',

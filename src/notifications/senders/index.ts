@@ -18,6 +18,12 @@ export const senders = {
 
 export type SenderKind = keyof typeof senders
 
+/** Of all kinds; one has only its own fields. */
+export const sealed = ['webhookUrl', 'secret', 'token', 'userKey', 'password'] as const
+
+/** Those that say where the sealed ones are sent. */
+export const sentTo = ['url', 'host', 'port', 'security', 'trust']
+
 /** Milliseconds for an attempt. */
 const deadline = 30_000
 
@@ -29,7 +35,7 @@ export async function deliver(
   const sender: Sender = senders[kind]
   const timer = AbortSignal.timeout(deadline)
   const signal = AbortSignal.any([deps.signal, timer])
-  const hide = hider(sender, settings as Record<string, unknown>)
+  const hide = hider(settings as Record<string, unknown>)
   try {
     const { status } = await sender.send({ ...deps, signal }, settings as never, message)
     return { status: hide(status) }
@@ -46,7 +52,7 @@ export async function deliver(
 }
 
 /** A service may repeat what it was sent. */
-function hider({ sealed }: Sender, settings: Record<string, unknown>) {
+function hider(settings: Record<string, unknown>) {
   const secrets = sealed
     .map((name) => settings[name])
     .filter((value): value is string => typeof value === 'string' && value !== '')

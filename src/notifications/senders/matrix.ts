@@ -34,8 +34,6 @@ export const matrix = senderOf({
       },
     ),
   }),
-  sealed: ['token'],
-  sentTo: ['url'],
   async send(deps, access, message) {
     const room = await roomId(deps, access)
     const title = cut(headline(message), 250)

@@ -32,8 +32,6 @@ export const ntfy = senderOf({
       code: true,
     }),
   }),
-  sealed: ['token'],
-  sentTo: ['url'],
   async send(deps, { url, topic, token }, message) {
     const { tag, isUrgent } = looks[message.level]
     return call(deps, {

@@ -22,8 +22,6 @@ export const pushover = senderOf({
       code: true,
     }),
   }),
-  sealed: ['token', 'userKey'],
-  sentTo: [],
   async send(deps, { token, userKey: user }, message) {
     return call(deps, {
       title: 'Pushover',

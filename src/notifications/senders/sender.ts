@@ -37,9 +37,6 @@ export type Sender<Fields extends ZodRawShape = ZodRawShape> = {
   title: string
   /** Those of its own in a channel's form. A name means the same in all senders. */
   fields: (config: Pick<Config, 'allowHosts'>) => Fields
-  sealed: readonly string[]
-  /** The fields that say where the sealed ones are sent. */
-  sentTo: readonly string[]
   /** A secret that Davit creates when the field is empty. */
   generated?: { field: string; make: () => string }
   /** Gets the values of the fields, with opened secrets. Returns what the service responded. */

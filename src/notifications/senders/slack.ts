@@ -18,8 +18,6 @@ export const slack = senderOf({
       },
     ),
   }),
-  sealed: ['webhookUrl'],
-  sentTo: [],
   async send(deps, { webhookUrl }, message) {
     const title = cut(headline(message), 150)
     const link = `<${message.url}|Open in Davit>`

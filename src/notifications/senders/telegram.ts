@@ -34,8 +34,6 @@ export const telegram = senderOf({
       },
     ),
   }),
-  sealed: ['token'],
-  sentTo: [],
   async send(deps, { token, chat }, message) {
     const title = escapeHtml(cut(headline(message), maxLength.title))
     const body = escapeHtml(bodyOf(message, maxLength.body))

@@ -29,8 +29,6 @@ export const webhook = senderOf({
       },
     ),
   }),
-  sealed: ['secret'],
-  sentTo: [],
   generated: {
     field: 'secret',
     make: () => prefix + Buffer.from(randomBytesOf(32)).toString('base64'),
