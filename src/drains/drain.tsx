@@ -113,6 +113,7 @@ export const drain = resource({
     verb: 'Create',
     form: ({ config }) =>
       kindForm(
+        config,
         {
           name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'central logs' }),
           requests: field(flag().nullish(), {
@@ -122,12 +123,7 @@ export const drain = resource({
             hint: 'A line for each request that Caddy served.',
           }),
         },
-        {
-          syslog: { label: senders.syslog.label, fields: senders.syslog.fields(config) },
-          loki: { label: senders.loki.label, fields: senders.loki.fields(config) },
-          otlp: { label: senders.otlp.label, fields: senders.otlp.fields(config) },
-          s3: { label: senders.s3.label, fields: senders.s3.fields(config) },
-        },
+        senders,
       ),
   },
   change: {},

@@ -42,22 +42,15 @@ const choices = () => ({
   zone: timeFields.zone,
 })
 
-export const channelForm = (config: Config) => {
-  const ofSenders = Object.entries(senders).map(([kind, { title, fields }]) => [
-    kind,
-    { label: title, fields: fields(config) },
-  ])
-  const browser = { label: 'Browser', fields: {} }
-  const kinds: Record<string, typeof browser> = { ...Object.fromEntries(ofSenders), browser }
-  return kindForm(
+const browser = { label: 'Browser', fields: () => ({}) }
+
+export const channelForm = (config: Config) =>
+  kindForm(
+    config,
     { name: lineField('Name', { max: 60, placeholder: 'team chat' }) },
-    kinds,
+    { ...senders, browser },
     choices(),
   )
-}
-
-export const senderOf = (kind: string) =>
-  kind === 'browser' ? undefined : senders[kind as 'webhook']
 
 type Chosen = {
   events: string[]

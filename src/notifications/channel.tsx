@@ -13,7 +13,7 @@ import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import { Choices, channelForm, notByToken, refuseOthers, senderOf } from './channel-form.tsx'
+import { Choices, channelForm, notByToken, refuseOthers } from './channel-form.tsx'
 import { addRecipients, getLastDelivery } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
@@ -21,6 +21,7 @@ import type { DeliverDeps } from './deliver.ts'
 import { kindNames } from './kinds.ts'
 import type { Outbox } from './outbox.ts'
 import { sealed, sentTo } from './senders/index.ts'
+import { newSecret } from './senders/webhook.ts'
 
 type ChannelDeps = DeliverDeps & { outbox: Outbox }
 
@@ -116,21 +117,16 @@ export const channel = resource({
     ),
     async check({ db, outbox }, input, { ownerId, row, isToken }) {
       refuseOthers(db, input, { ownerId, row, isToken })
-      const own = input as unknown as Record<string, unknown>
       if (row) {
-        addRecipients(db, row, (own['to'] ?? []) as string[])
+        addRecipients(db, row, 'to' in input ? input.to : [])
         outbox.retryNow(row.id)
       }
       const projects = input.projects?.length ? [...new Set(input.projects)] : null
       const columns = { events: [...new Set(input.events)], projects }
-      const { generated } = senderOf(input.kind) ?? {}
-      if (row || !generated || own[generated.field]) return { columns }
-      const secret = generated.make()
-      return {
-        columns: { ...columns, [generated.field]: secret },
-        extra: { [generated.field]: secret },
-        once: { text: secret, what: 'the secret', says: keepSecret },
-      }
+      if (row || input.kind !== 'webhook' || input.secret) return { columns }
+      const secret = newSecret()
+      const once = { text: secret, what: 'the secret', says: keepSecret }
+      return { columns: { ...columns, secret }, extra: { secret }, once }
     },
     details: ({ kind }) => ({ kind }),
   },

@@ -2,6 +2,7 @@ import { onTestFinished } from 'bun:test'
 import { z } from 'zod'
 import { deliver, senders } from '../../src/notifications/senders/index.ts'
 import type { SenderKind } from '../../src/notifications/senders/index.ts'
+import { newSecret } from '../../src/notifications/senders/webhook.ts'
 import { SendFailure } from '../../src/notifications/senders/sender.ts'
 import type { Message } from '../../src/notifications/senders/sender.ts'
 import { pinnedFetch } from '../../src/platform/pinned-fetch.ts'
@@ -47,7 +48,7 @@ export const message = (more: Partial<Message> = {}): Message => ({
 
 /** The settings of each kind, as a form stores them, at a server of this origin. */
 export const settingsOf = (origin: string) => ({
-  webhook: { url: `${origin}/hook?a=1`, secret: senders.webhook.generated!.make() },
+  webhook: { url: `${origin}/hook?a=1`, secret: newSecret() },
   slack: { webhookUrl: `https://hooks.slack.com/services/T0/B0/secretpart` },
   discord: { webhookUrl: `https://discord.com/api/webhooks/1/secretpart` },
   telegram: { token: '123456:secretsecretsecretsecret', chat: '-100123' },

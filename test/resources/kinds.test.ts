@@ -13,10 +13,14 @@ import { field } from '../../src/web/schema-fields.tsx'
 
 const text = (label: string) => field(line('some text', { max: 9 }), { label })
 const form = kindForm(
+  { allowHosts: [] },
   { name: text('Name') },
   {
-    bucket: { label: 'A bucket', fields: { region: text('Region').nullish(), key: text('Key') } },
-    folder: { label: 'A folder', adminOnly: true, fields: { path: text('Path') } },
+    bucket: {
+      label: 'A bucket',
+      fields: () => ({ region: text('Region').nullish(), key: text('Key') }),
+    },
+    folder: { label: 'A folder', adminOnly: true, fields: () => ({ path: text('Path') }) },
   },
   { note: text('Note').nullish() },
 )

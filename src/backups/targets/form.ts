@@ -24,11 +24,12 @@ const password = field(line('a repository key', { min: 8, max: 200 }).nullish(),
 
 export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
   kindForm(
+    config,
     { name: lineField('Name', { max: 60, placeholder: 'offsite' }) },
     {
       s3: {
         label: 'S3',
-        fields: {
+        fields: () => ({
           endpoint: field(urlField(config, { example: 'https://s3.example.com', isOrigin: true }), {
             label: 'Endpoint',
             type: 'url',
@@ -54,11 +55,11 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             type: 'password',
             hint: 'It must be allowed to list, read, write and delete in the bucket.',
           }),
-        },
+        }),
       },
       sftp: {
         label: 'SFTP',
-        fields: {
+        fields: () => ({
           host: field(hostField(config, { mayHavePort: true }), {
             label: 'Host',
             placeholder: 'backup.example.com',
@@ -100,11 +101,11 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
               'must be a type and a key, as in /etc/ssh/ssh_host_ed25519_key.pub.',
             )
             .nullish(),
-        },
+        }),
       },
       rest: {
         label: 'REST server',
-        fields: {
+        fields: () => ({
           url: field(urlField(config, { example: 'https://backup.example.com:8000' }), {
             label: 'URL',
             type: 'url',
@@ -118,18 +119,18 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             isNarrow: true,
             type: 'password',
           }).nullish(),
-        },
+        }),
       },
       directory: {
         label: 'Directory',
         adminOnly: true,
-        fields: {
+        fields: () => ({
           path: pathField({
             max: 500,
             placeholder: '/mnt/backups',
             hint: 'On this server. A backup on the same disk is lost with it: use another disk, or a mounted share.',
           }).regex(/^\//, 'must begin with a /.'),
-        },
+        }),
       },
     },
     { password },

@@ -5,7 +5,7 @@ import { senderOf } from './sender.ts'
 import { bodyOf, cutTo, headline, looks } from './text.ts'
 
 export const discord = senderOf({
-  title: 'Discord',
+  label: 'Discord',
   fields: (config) => ({
     webhookUrl: field(
       urlField(config, {

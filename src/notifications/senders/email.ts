@@ -10,7 +10,7 @@ import { cut, escapeHtml, headline, oneLine, paragraphs } from './text.ts'
 const securities = ['starttls', 'tls', 'none'] as const
 
 export const email = senderOf({
-  title: 'E-mail',
+  label: 'E-mail',
   fields: ({ allowHosts }) => ({
     host: field(hostField({ allowHosts }), {
       label: 'SMTP server',

@@ -6,7 +6,7 @@ import { senderOf } from './sender.ts'
 import { bodyOf, cut, headline, looks } from './text.ts'
 
 export const gotify = senderOf({
-  title: 'Gotify',
+  label: 'Gotify',
   fields: (config) => ({
     url: field(urlField(config, { example: 'https://gotify.example.com' }), {
       label: 'Server',

@@ -41,7 +41,7 @@ export async function deliver(
     return { status: hide(status) }
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason
-    if (timer.aborted) throw tooLate(sender.title)
+    if (timer.aborted) throw tooLate(sender.label)
     const failure = asSendFailure(error)
     if (!(failure instanceof SendFailure)) throw failure
     const { code, hint, retry, retryAfter, left } = failure
@@ -59,10 +59,10 @@ function hider(settings: Record<string, unknown>) {
   return (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
 }
 
-const tooLate = (title: string) =>
+const tooLate = (label: string) =>
   new SendFailure(
     'host_timeout',
-    `${title} didn’t accept the message within ${deadline / 1000} seconds.`,
+    `${label} didn’t accept the message within ${deadline / 1000} seconds.`,
     'Davit tries again. If it keeps failing, check the server.',
     { retry: true },
   )

@@ -10,7 +10,7 @@ import { bodyOf, cut, escapeHtml, headline, paragraphs } from './text.ts'
 type RoomAccess = { url: string; token: string; room: string }
 
 export const matrix = senderOf({
-  title: 'Matrix',
+  label: 'Matrix',
   fields: (config) => ({
     url: field(urlField(config, { example: 'https://matrix.example.org' }), {
       label: 'Homeserver',

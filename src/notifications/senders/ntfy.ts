@@ -10,7 +10,7 @@ import { bodyOf, bytesOf, cut, looks, oneLine } from './text.ts'
 const maxBytes = 4000
 
 export const ntfy = senderOf({
-  title: 'ntfy',
+  label: 'ntfy',
   fields: (config) => ({
     url: field(urlField(config, { example: 'https://ntfy.sh' }), {
       label: 'Server',

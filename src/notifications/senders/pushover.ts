@@ -7,7 +7,7 @@ import { bodyOf, cut, headline } from './text.ts'
 const keyPattern = /^[A-Za-z0-9]{30}$/
 
 export const pushover = senderOf({
-  title: 'Pushover',
+  label: 'Pushover',
   fields: () => ({
     token: field(tokenField('a token').regex(keyPattern, 'must be 30 letters and digits.'), {
       label: 'Application token',

@@ -34,11 +34,9 @@ export type SendDeps = {
 }
 
 export type Sender<Fields extends ZodRawShape = ZodRawShape> = {
-  title: string
+  label: string
   /** Those of its own in a channel's form. A name means the same in all senders. */
   fields: (config: Pick<Config, 'allowHosts'>) => Fields
-  /** A secret that Davit creates when the field is empty. */
-  generated?: { field: string; make: () => string }
   /** Gets the values of the fields, with opened secrets. Returns what the service responded. */
   send(
     deps: SendDeps,

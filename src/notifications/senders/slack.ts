@@ -6,7 +6,7 @@ import { bodyOf, cut, headline } from './text.ts'
 
 /** Slack, and chats that accept the same requests, such as Mattermost. */
 export const slack = senderOf({
-  title: 'Slack',
+  label: 'Slack',
   fields: (config) => ({
     webhookUrl: field(
       urlField(config, { example: 'https://hooks.slack.com/services/T…/B…/…', onlyHttps: true }),

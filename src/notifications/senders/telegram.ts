@@ -8,7 +8,7 @@ import { bodyOf, cut, escapeHtml, headline } from './text.ts'
 const maxLength = { title: 300, body: 3600 }
 
 export const telegram = senderOf({
-  title: 'Telegram',
+  label: 'Telegram',
   fields: () => ({
     token: field(
       line('the token of a bot', { max: 100 }).regex(

@@ -10,7 +10,7 @@ const prefix = 'whsec_'
 
 /** Signed as Standard Webhooks says: https://www.standardwebhooks.com */
 export const webhook = senderOf({
-  title: 'Webhook',
+  label: 'Webhook',
   fields: (config) => ({
     url: field(urlField(config, { example: 'https://example.com/hooks/davit', hasQuery: true }), {
       label: 'URL',
@@ -29,10 +29,6 @@ export const webhook = senderOf({
       },
     ),
   }),
-  generated: {
-    field: 'secret',
-    make: () => prefix + Buffer.from(randomBytesOf(32)).toString('base64'),
-  },
   async send(deps, { url, secret }, message) {
     const { id, kind: type, at, only: _, ...data } = message
     const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
@@ -60,6 +56,8 @@ export const webhook = senderOf({
     })
   },
 })
+
+export const newSecret = () => prefix + Buffer.from(randomBytesOf(32)).toString('base64')
 
 const keyOf = (secret: string) => Buffer.from(secret.slice(prefix.length), 'base64')
 
