@@ -12,10 +12,9 @@ import type { Secrets } from '../platform/secrets.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { unsealed } from '../resources/store.ts'
-import { flag, line } from '../web/fields.ts'
 import { kindForm } from '../web/kind-form.ts'
+import { flagField, lineField } from '../web/labelled-fields.ts'
 import { nothing, time } from '../web/operation.ts'
-import { field } from '../web/schema-fields.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import type { Drains } from './drains.ts'
@@ -115,10 +114,8 @@ export const drain = resource({
       kindForm(
         config,
         {
-          name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'central logs' }),
-          requests: field(flag().nullish(), {
-            label: 'Send requests too',
-            isFlag: true,
+          name: lineField('Name', { max: 60, placeholder: 'central logs' }),
+          requests: flagField('Send requests too', {
             initial: '1',
             hint: 'A line for each request that Caddy served.',
           }),

@@ -3,7 +3,6 @@ import type { Config } from '../config.ts'
 import { urlField } from '../web/address-fields.ts'
 import { line } from '../web/fields.ts'
 import { choiceField, lineField } from '../web/labelled-fields.ts'
-import { field } from '../web/schema-fields.tsx'
 import { providers, titles } from './providers/registry.ts'
 
 /** `owner/name`; GitLab may have a path of groups before the name. */
@@ -35,25 +34,18 @@ export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
     .object({
       provider: choiceField('Provider', titles, { initial: 'github' }),
       name: lineField('Name', { max: 60, placeholder: 'work' }),
-      baseUrl: field(urlField(config, { example: 'https://git.example.com' }).nullish(), {
-        label: 'Address',
-        type: 'url',
+      baseUrl: urlField('Address', config, {
+        example: 'https://git.example.com',
         placeholder: 'https://git.example.com',
         hint: 'Leave empty for github.com and gitlab.com.',
         code: true,
-      }),
-      accessToken: field(
-        line('an access token', { max: 1000 }).regex(
-          /^[\x21-\x7e]+$/,
-          'has characters that no token has. Copy it again.',
-        ),
-        {
-          label: 'Access token',
-          type: 'password',
-          hint: 'GitHub: repo, or, for a fine-grained one, Contents, Webhooks and Commit statuses. GitLab: api. Gitea: read:user and write:repository.',
-          code: true,
-        },
-      ),
+      }).nullish(),
+      accessToken: lineField('Access token', {
+        max: 1000,
+        type: 'password',
+        hint: 'GitHub: repo, or, for a fine-grained one, Contents, Webhooks and Commit statuses. GitLab: api. Gitea: read:user and write:repository.',
+        code: true,
+      }).regex(/^[\x21-\x7e]+$/, 'has characters that no token has. Copy it again.'),
     })
     .transform((source, context) => {
       const baseUrl = source.baseUrl ?? providers[source.provider].baseUrl

@@ -208,3 +208,13 @@ const hostUnresolved = (host: string, cause?: unknown) =>
     'Check the spelling of the host in the address.',
     { cause },
   )
+
+/** Of `nas`, `nas:2222`, `::1` or `[::1]:2222`. */
+export function splitPort(address: string): { host: string; port: number | null } {
+  const found = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(
+    address,
+  )?.groups
+  return found
+    ? { host: (found.v6 ?? found.name)!, port: found.port ? Number(found.port) : null }
+    : { host: address, port: null }
+}

@@ -10,6 +10,7 @@ import { Failure, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { line } from '../web/fields.ts'
+import { lineField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { refusePrivate } from './admit.ts'
 import { serverAddress } from './auth.ts'
@@ -85,12 +86,9 @@ const registryForm = (config: Pick<Config, 'allowHosts'>) =>
         code: true,
       },
     ),
-    username: field(
-      line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
-      { label: 'User' },
-    ),
-    password: field(line('a password or token', { max: 4000 }), {
-      label: 'Password or token',
+    username: lineField('User', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
+    password: lineField('Password or token', {
+      max: 4000,
       type: 'password',
       hint: 'Read access (pull) is enough.',
       code: true,

@@ -1,12 +1,19 @@
 import type { Config } from '../config.ts'
-import { canonicalHost, refusedHost } from '../platform/hosts.ts'
+import { canonicalHost, refusedHost, splitPort } from '../platform/hosts.ts'
 import { line } from './fields.ts'
+import { field } from './schema-fields.tsx'
+import type { FieldLook } from './schema-fields.tsx'
 
 type Allowed = Pick<Config, 'allowHosts'>
+type Look = Partial<FieldLook>
 
 /** A host to connect to; private ones must be allowed. */
-export const hostField = ({ allowHosts }: Allowed, { mayHavePort = false } = {}) =>
-  line('the host of a server', { max: 255 }).transform((text, context) => {
+export const hostField = (
+  label: string,
+  { allowHosts }: Allowed,
+  { mayHavePort = false, ...look }: Look & { mayHavePort?: boolean } = {},
+) => {
+  const schema = line('the host of a server', { max: 255 }).transform((text, context) => {
     const { host, port } = mayHavePort ? splitPort(text) : { host: text, port: null }
     const isPort = port === null || (port > 0 && port <= 65_535)
     const refused = isPort ? refusedHost(host, allowHosts) : 'must have a port from 1 to 65535.'
@@ -15,15 +22,7 @@ export const hostField = ({ allowHosts }: Allowed, { mayHavePort = false } = {})
     if (port === null) return name
     return `${name.includes(':') ? `[${name}]` : name}:${port}`
   })
-
-/** Of `nas`, `nas:2222`, `::1` or `[::1]:2222`. */
-export function splitPort(address: string): { host: string; port: number | null } {
-  const found = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(
-    address,
-  )?.groups
-  return found
-    ? { host: (found.v6 ?? found.name)!, port: found.port ? Number(found.port) : null }
-    : { host: address, port: null }
+  return field(schema, { label, code: true, ...look })
 }
 
 type UrlRules = {
@@ -37,10 +36,11 @@ type UrlRules = {
 
 /** An address to send requests to, without a slash at its end; private hosts must be allowed. */
 export const urlField = (
+  label: string,
   { allowHosts }: Allowed,
-  { example, onlyHttps = false, hasQuery = false, isOrigin = false }: UrlRules,
-) =>
-  line('an address', { max: 1000 }).transform((text, context) => {
+  { example, onlyHttps = false, hasQuery = false, isOrigin = false, ...look }: UrlRules & Look,
+) => {
+  const schema = line('an address', { max: 1000 }).transform((text, context) => {
     const refuse = (message: string) => {
       context.addIssue({ code: 'custom', message })
       return text
@@ -58,3 +58,5 @@ export const urlField = (
     if (isOrigin && path) return refuse(`can’t have a path. Enter it as ${example}.`)
     return hasQuery ? url.href : `${url.origin}${path}`
   })
+  return field(schema, { label, type: 'url', ...look })
+}

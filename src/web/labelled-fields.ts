@@ -1,18 +1,29 @@
 import { z } from 'zod'
 import { isZone, neverComes, whyNotCron } from '../platform/cron.ts'
-import { line } from './fields.ts'
+import { flag, line, whole } from './fields.ts'
 import { readMoment } from './moment.ts'
 import { field } from './schema-fields.tsx'
 import type { FieldLook } from './schema-fields.tsx'
 
 /** A line of text; its label says what it must be: “must be a region.” */
-export const lineField = (label: string, { max, ...look }: { max: number } & Partial<FieldLook>) =>
-  field(line(withArticle(label), { max }), { label, ...look })
+export const lineField = (
+  label: string,
+  { min = 1, max, ...look }: { min?: number; max: number } & Partial<FieldLook>,
+) => field(line(withArticle(label), { min, max }), { label, ...look })
 
 function withArticle(label: string) {
   const text = label.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())
   return `${/^[aeio]/i.test(text) ? 'an' : 'a'} ${text}`
 }
+
+/** A checkbox. */
+export const flagField = (label: string, look: Partial<FieldLook> = {}) =>
+  field(flag().nullish(), { label, isFlag: true, ...look })
+
+export const portField = (initial: string) =>
+  field(whole('a port', { min: 1, max: 65_535 }), {
+    ...{ label: 'Port', initial, inputmode: 'numeric', isNarrow: true },
+  })
 
 /** One of several values, with the label of each. */
 export const choiceField = <Options extends Record<string, string>>(

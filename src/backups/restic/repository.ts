@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Granted } from '../../docker/index.ts'
+import { splitPort } from '../../platform/hosts.ts'
 import { Failure } from '../../platform/errors.ts'
-import { splitPort } from '../../web/address-fields.ts'
 
 /** A target with its secrets in clear. Fields of other kinds are null or missing. */
 export type Target = {

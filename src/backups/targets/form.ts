@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../../config.ts'
 import { hostField, urlField } from '../../web/address-fields.ts'
-import { block, line } from '../../web/fields.ts'
+import { block } from '../../web/fields.ts'
 import { kindForm } from '../../web/kind-form.ts'
 import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
@@ -15,12 +15,12 @@ const pathField = (look: Parameters<typeof lineField>[1]) =>
       'must be a path of letters, digits, spaces and . _ @ -, without “.” and “..” in it.',
     )
 
-const password = field(line('a repository key', { min: 8, max: 200 }).nullish(), {
-  label: 'Repository key',
+const password = lineField('Repository key', {
+  ...{ min: 8, max: 200 },
   type: 'password',
   hint: 'Leave empty for a new repository: Davit creates its key and shows it once. To use one that exists, enter its key.',
   code: true,
-})
+}).nullish()
 
 export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
   kindForm(
@@ -30,9 +30,9 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
       s3: {
         label: 'S3',
         fields: () => ({
-          endpoint: field(urlField(config, { example: 'https://s3.example.com', isOrigin: true }), {
-            label: 'Endpoint',
-            type: 'url',
+          endpoint: urlField('Endpoint', config, {
+            example: 'https://s3.example.com',
+            isOrigin: true,
             placeholder: 'https://s3.eu-central-1.amazonaws.com',
             hint: 'Of Amazon S3 or any server with its API, such as R2, B2, Wasabi, Hetzner or MinIO.',
             code: true,
@@ -60,11 +60,10 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
       sftp: {
         label: 'SFTP',
         fields: () => ({
-          host: field(hostField(config, { mayHavePort: true }), {
-            label: 'Host',
+          host: hostField('Host', config, {
+            mayHavePort: true,
             placeholder: 'backup.example.com',
             hint: 'With its port, if it isn’t 22: backup.example.com:2222.',
-            code: true,
             isNarrow: true,
           }),
           user: lineField('User', { max: 64, code: true, isNarrow: true }).regex(
@@ -106,9 +105,8 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
       rest: {
         label: 'REST server',
         fields: () => ({
-          url: field(urlField(config, { example: 'https://backup.example.com:8000' }), {
-            label: 'URL',
-            type: 'url',
+          url: urlField('URL', config, {
+            example: 'https://backup.example.com:8000',
             hint: 'Of restic’s rest-server, with the path of the repository if it has several.',
             code: true,
           }),

@@ -1,7 +1,6 @@
 import { call } from '../../notifications/senders/request.ts'
 import { cut, oneLine } from '../../notifications/senders/text.ts'
-import { flag } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { flagField } from '../../web/labelled-fields.ts'
 import {
   drainSender,
   headersOf,
@@ -31,9 +30,7 @@ export const otlp = drainSender({
       'https://otlp.example.com',
       `OTLP over HTTP; lines are sent to ${path} there.`,
     ),
-    traces: field(flag().nullish(), {
-      label: 'Also traces of deployments',
-      isFlag: true,
+    traces: flagField('Also traces of deployments', {
       hint: 'A span for each step and call, sent to /v1/traces there.',
     }),
   }),

@@ -3,8 +3,6 @@ import { lineJson } from '../../logs/log-line.tsx'
 import { call } from '../../notifications/senders/request.ts'
 import { urlField } from '../../web/address-fields.ts'
 import { lineField } from '../../web/labelled-fields.ts'
-import { line } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
 import { drainSender, hints } from './sender.ts'
 import type { Batch } from './sender.ts'
 
@@ -17,32 +15,23 @@ const key = /^[\w!.*'()/-]*$/
 export const s3 = drainSender({
   label: 'S3',
   fields: (config) => ({
-    endpoint: field(urlField(config, { example: 'https://s3.eu-central-1.amazonaws.com' }), {
-      label: 'Endpoint',
-      type: 'url' as const,
-    }),
+    endpoint: urlField('Endpoint', config, { example: 'https://s3.eu-central-1.amazonaws.com' }),
     bucket: lineField('Bucket', { max: 100, code: true }),
-    region: field(line('a region', { max: 100 }).nullish(), {
-      label: 'Region',
+    region: lineField('Region', {
+      max: 100,
       code: true,
       hint: 'Leave empty for us-east-1, which most other servers take.',
-    }),
-    prefix: field(
-      line('the start of a name', { max: 300 })
-        .regex(key, 'must be letters, digits, and characters such as - and /.')
-        .nullish(),
-      {
-        label: 'Prefix',
-        code: true,
-        placeholder: 'logs/',
-        hint: 'What names of objects begin with.',
-      },
-    ),
+    }).nullish(),
+    prefix: lineField('Prefix', {
+      max: 300,
+      code: true,
+      placeholder: 'logs/',
+      hint: 'What names of objects begin with.',
+    })
+      .regex(key, 'must be letters, digits, and characters such as - and /.')
+      .nullish(),
     accessKey: lineField('Access key', { max: 200, code: true }),
-    secretKey: field(line('a secret key', { max: 300 }), {
-      label: 'Secret key',
-      type: 'password' as const,
-    }),
+    secretKey: lineField('Secret key', { max: 300, type: 'password' }),
   }),
   most: { lines: 20_000, length: 2 * 2 ** 20 },
   waitMs: 60_000,

@@ -3,7 +3,8 @@ import type { Config } from '../../config.ts'
 import { levelOf } from '../../logs/level.ts'
 import type { Line } from '../../logs/log-line.tsx'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
-import { block, line } from '../../web/fields.ts'
+import { block } from '../../web/fields.ts'
+import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 import { urlField } from '../../web/address-fields.ts'
 
@@ -56,13 +57,13 @@ export function severityOf<Value>(
 
 /** Of a receiver with HTTP. */
 export const httpFields = (config: Pick<Config, 'allowHosts'>, example: string, hint: string) => ({
-  url: field(urlField(config, { example }), { label: 'Address', type: 'url' as const, hint }),
-  username: field(line('a user name', { max: 200 }).nullish(), { label: 'User', code: true }),
-  password: field(line('a password or token', { max: 4000 }).nullish(), {
-    label: 'Password or token',
-    type: 'password' as const,
+  url: urlField('Address', config, { example, hint }),
+  username: lineField('User', { max: 200, code: true }).nullish(),
+  password: lineField('Password or token', {
+    max: 4000,
+    type: 'password',
     hint: 'Without a user it is sent as a Bearer token.',
-  }),
+  }).nullish(),
   headers: field(block('headers', { max: 8000 }).refine(areHeaders, headerRule).nullish(), {
     label: 'Other headers',
     isLong: true,

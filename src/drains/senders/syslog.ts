@@ -7,8 +7,7 @@ import { SendFailure } from '../../notifications/senders/sender.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
 import { resolveHost } from '../../platform/hosts.ts'
 import { hostField } from '../../web/address-fields.ts'
-import { flag, whole } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { flagField, portField } from '../../web/labelled-fields.ts'
 import { drainSender, severityOf, usual } from './sender.ts'
 import type { Batch } from './sender.ts'
 
@@ -23,16 +22,9 @@ const severities = { error: 3, warn: 4, info: 6, debug: 7 }
 export const syslog = drainSender({
   label: 'Syslog',
   fields: (config) => ({
-    host: field(hostField(config), { label: 'Host', code: true }),
-    port: field(whole('a port', { min: 1, max: 65_535 }), {
-      label: 'Port',
-      inputmode: 'numeric' as const,
-      initial: '6514',
-      isNarrow: true,
-    }),
-    tls: field(flag().nullish(), {
-      label: 'TLS',
-      isFlag: true,
+    host: hostField('Host', config),
+    port: portField('6514'),
+    tls: flagField('TLS', {
       initial: '1',
       hint: 'Without it everyone on the way can read the lines.',
     }),

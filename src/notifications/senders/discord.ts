@@ -1,4 +1,3 @@
-import { field } from '../../web/schema-fields.tsx'
 import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
@@ -7,19 +6,13 @@ import { bodyOf, cutTo, headline, looks } from './text.ts'
 export const discord = senderOf({
   label: 'Discord',
   fields: (config) => ({
-    webhookUrl: field(
-      urlField(config, {
-        example: 'https://discord.com/api/webhooks/…',
-        onlyHttps: true,
-        hasQuery: true, // such as ?thread_id=
-      }),
-      {
-        label: 'Webhook URL',
-        type: 'url',
-        hint: 'In the settings of the Discord channel: Integrations, Webhooks.',
-        code: true,
-      },
-    ),
+    webhookUrl: urlField('Webhook URL', config, {
+      example: 'https://discord.com/api/webhooks/…',
+      onlyHttps: true,
+      hasQuery: true, // such as ?thread_id=
+      hint: 'In the settings of the Discord channel: Integrations, Webhooks.',
+      code: true,
+    }),
   }),
   async send(deps, { webhookUrl }, message) {
     const { url, at, level } = message

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { emailAddress, flag, line, lines, whole } from '../../web/fields.ts'
+import { emailAddress, lines } from '../../web/fields.ts'
+import { choiceField, flagField, lineField, portField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 import { hostField } from '../../web/address-fields.ts'
 import type { Mail, MailSettings } from './smtp.ts'
@@ -7,53 +8,32 @@ import { senderOf } from './sender.ts'
 import type { Message } from './sender.ts'
 import { cut, escapeHtml, headline, oneLine, paragraphs } from './text.ts'
 
-const securities = ['starttls', 'tls', 'none'] as const
-
 export const email = senderOf({
   label: 'E-mail',
-  fields: ({ allowHosts }) => ({
-    host: field(hostField({ allowHosts }), {
-      label: 'SMTP server',
-      placeholder: 'smtp.example.com',
-      code: true,
-      isNarrow: true,
-    }),
-    port: field(whole('a port', { min: 1, max: 65_535 }), {
-      label: 'Port',
-      initial: '587',
-      inputmode: 'numeric',
-      isNarrow: true,
-    }),
-    security: field(z.enum(securities, `must be ${securities.join(', ')}.`), {
-      label: 'Encryption',
-      initial: 'starttls',
-      options: [
-        { value: 'starttls', label: 'STARTTLS (usual on port 587)' },
-        { value: 'tls', label: 'TLS (usual on port 465)' },
-        { value: 'none', label: 'none: only for hosts in DAVIT_ALLOW_HOSTS' },
-      ],
-      isNarrow: true,
-    }),
-    trust: field(z.enum(['authorities', 'any'], 'must be authorities or any.'), {
-      label: 'Certificate',
-      initial: 'authorities',
-      options: [
-        { value: 'authorities', label: 'must be trusted' },
-        { value: 'any', label: 'accept any, even of an impostor' },
-      ],
-      isNarrow: true,
-    }),
-    username: field(line('a user name', { max: 320 }).nullish(), {
-      label: 'User',
+  fields: (config) => ({
+    host: hostField('SMTP server', config, { placeholder: 'smtp.example.com', isNarrow: true }),
+    port: portField('587'),
+    security: choiceField(
+      'Encryption',
+      {
+        starttls: 'STARTTLS (usual on port 587)',
+        tls: 'TLS (usual on port 465)',
+        none: 'none: only for hosts in DAVIT_ALLOW_HOSTS',
+      },
+      { initial: 'starttls', isNarrow: true },
+    ),
+    trust: choiceField(
+      'Certificate',
+      { authorities: 'must be trusted', any: 'accept any, even of an impostor' },
+      { initial: 'authorities', isNarrow: true },
+    ),
+    username: lineField('User', {
+      max: 320,
       hint: 'Leave empty if the server needs no login.',
       code: true,
       isNarrow: true,
-    }),
-    password: field(line('a password', { max: 1000 }).nullish(), {
-      label: 'Password',
-      type: 'password',
-      isNarrow: true,
-    }),
+    }).nullish(),
+    password: lineField('Password', { max: 1000, type: 'password', isNarrow: true }).nullish(),
     from: field(emailAddress(), {
       label: 'From',
       placeholder: 'davit@example.com',
@@ -65,11 +45,9 @@ export const email = senderOf({
       hint: 'One address per line.',
       isLong: true,
     }),
-    accountMail: field(flag().nullish().transform(Boolean), {
-      label: 'Also send invitations and password resets',
+    accountMail: flagField('Also send invitations and password resets', {
       hint: 'To people who are invited, or have forgotten their password. For admins only.',
-      isFlag: true,
-    }),
+    }).transform(Boolean),
   }),
   async send(deps, settings, message) {
     const { sendMail } = await import('./smtp.ts') // nodemailer, for those who send mail

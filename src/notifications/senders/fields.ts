@@ -1,5 +1,8 @@
-import { line } from '../../web/fields.ts'
+import { lineField } from '../../web/labelled-fields.ts'
 
 /** A secret that is sent in a header or path. */
-export const tokenField = (what: string) =>
-  line(what, { max: 500 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.')
+export const tokenField = (label: string, hint: string) =>
+  lineField(label, { max: 500, type: 'password', hint, code: true }).regex(
+    /^[\x21-\x7e]+$/,
+    'can’t have spaces.',
+  )

@@ -1,4 +1,3 @@
-import { field } from '../../web/schema-fields.tsx'
 import { urlField } from '../../web/address-fields.ts'
 import { tokenField } from './fields.ts'
 import { call } from './request.ts'
@@ -8,16 +7,8 @@ import { bodyOf, cut, headline, looks } from './text.ts'
 export const gotify = senderOf({
   label: 'Gotify',
   fields: (config) => ({
-    url: field(urlField(config, { example: 'https://gotify.example.com' }), {
-      label: 'Server',
-      type: 'url',
-    }),
-    token: field(tokenField('a token'), {
-      label: 'Application token',
-      type: 'password',
-      hint: 'In Gotify: Apps, Create application.',
-      code: true,
-    }),
+    url: urlField('Server', config, { example: 'https://gotify.example.com' }),
+    token: tokenField('Application token', 'In Gotify: Apps, Create application.'),
   }),
   async send(deps, { url, token }, message) {
     return call(deps, {

@@ -1,5 +1,4 @@
-import { line } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { lineField } from '../../web/labelled-fields.ts'
 import { urlField } from '../../web/address-fields.ts'
 import { tokenField } from './fields.ts'
 import { call } from './request.ts'
@@ -12,26 +11,15 @@ type RoomAccess = { url: string; token: string; room: string }
 export const matrix = senderOf({
   label: 'Matrix',
   fields: (config) => ({
-    url: field(urlField(config, { example: 'https://matrix.example.org' }), {
-      label: 'Homeserver',
-      type: 'url',
-    }),
-    token: field(tokenField('an access token'), {
-      label: 'Access token',
-      type: 'password',
-      hint: 'Of an account for Davit alone.',
+    url: urlField('Homeserver', config, { example: 'https://matrix.example.org' }),
+    token: tokenField('Access token', 'Of an account for Davit alone.'),
+    room: lineField('Room', {
+      max: 255,
+      hint: 'Its id or address. The account must have joined it, and it can’t be encrypted.',
       code: true,
-    }),
-    room: field(
-      line('a room', { max: 255 }).regex(
-        /^[!#][^\s]+$/,
-        'must be the id of a room, such as !abc:example.org, or its address #ops:example.org.',
-      ),
-      {
-        label: 'Room',
-        hint: 'Its id or address. The account must have joined it, and it can’t be encrypted.',
-        code: true,
-      },
+    }).regex(
+      /^[!#][^\s]+$/,
+      'must be the id of a room, such as !abc:example.org, or its address #ops:example.org.',
     ),
   }),
   async send(deps, access, message) {

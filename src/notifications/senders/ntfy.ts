@@ -1,5 +1,4 @@
-import { line } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { lineField } from '../../web/labelled-fields.ts'
 import { urlField } from '../../web/address-fields.ts'
 import { tokenField } from './fields.ts'
 import { call } from './request.ts'
@@ -12,25 +11,13 @@ const maxBytes = 4000
 export const ntfy = senderOf({
   label: 'ntfy',
   fields: (config) => ({
-    url: field(urlField(config, { example: 'https://ntfy.sh' }), {
-      label: 'Server',
-      type: 'url',
-      initial: 'https://ntfy.sh',
-    }),
-    topic: field(
-      line('a topic', { max: 64 }).regex(/^[\w-]+$/, 'can only have letters, digits, _ and -.'),
-      {
-        label: 'Topic',
-        hint: 'On a public server, whoever knows its name can read it.',
-        code: true,
-      },
-    ),
-    token: field(tokenField('an access token').nullish(), {
-      label: 'Access token',
-      type: 'password',
-      hint: 'Leave empty if the topic needs none.',
+    url: urlField('Server', config, { example: 'https://ntfy.sh', initial: 'https://ntfy.sh' }),
+    topic: lineField('Topic', {
+      max: 64,
+      hint: 'On a public server, whoever knows its name can read it.',
       code: true,
-    }),
+    }).regex(/^[\w-]+$/, 'can only have letters, digits, _ and -.'),
+    token: tokenField('Access token', 'Leave empty if the topic needs none.').nullish(),
   }),
   async send(deps, { url, topic, token }, message) {
     const { tag, isUrgent } = looks[message.level]

@@ -1,26 +1,16 @@
-import { field } from '../../web/schema-fields.tsx'
 import { tokenField } from './fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 import { bodyOf, cut, headline } from './text.ts'
 
-const keyPattern = /^[A-Za-z0-9]{30}$/
+const keyField = (label: string, hint: string) =>
+  tokenField(label, hint).regex(/^[A-Za-z0-9]{30}$/, 'must be 30 letters and digits.')
 
 export const pushover = senderOf({
   label: 'Pushover',
   fields: () => ({
-    token: field(tokenField('a token').regex(keyPattern, 'must be 30 letters and digits.'), {
-      label: 'Application token',
-      type: 'password',
-      hint: 'On pushover.net: Create an Application.',
-      code: true,
-    }),
-    userKey: field(tokenField('a key').regex(keyPattern, 'must be 30 letters and digits.'), {
-      label: 'User or group key',
-      type: 'password',
-      hint: 'On the first page of pushover.net.',
-      code: true,
-    }),
+    token: keyField('Application token', 'On pushover.net: Create an Application.'),
+    userKey: keyField('User or group key', 'On the first page of pushover.net.'),
   }),
   async send(deps, { token, userKey: user }, message) {
     return call(deps, {

@@ -1,4 +1,3 @@
-import { field } from '../../web/schema-fields.tsx'
 import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
@@ -8,15 +7,12 @@ import { bodyOf, cut, headline } from './text.ts'
 export const slack = senderOf({
   label: 'Slack',
   fields: (config) => ({
-    webhookUrl: field(
-      urlField(config, { example: 'https://hooks.slack.com/services/T…/B…/…', onlyHttps: true }),
-      {
-        label: 'Webhook URL',
-        type: 'url',
-        hint: 'In your Slack app: Incoming Webhooks, Add New Webhook.',
-        code: true,
-      },
-    ),
+    webhookUrl: urlField('Webhook URL', config, {
+      example: 'https://hooks.slack.com/services/T…/B…/…',
+      onlyHttps: true,
+      hint: 'In your Slack app: Incoming Webhooks, Add New Webhook.',
+      code: true,
+    }),
   }),
   async send(deps, { webhookUrl }, message) {
     const title = cut(headline(message), 150)

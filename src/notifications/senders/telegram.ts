@@ -1,5 +1,4 @@
-import { line } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { lineField } from '../../web/labelled-fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 import { bodyOf, cut, escapeHtml, headline } from './text.ts'
@@ -10,28 +9,19 @@ const maxLength = { title: 300, body: 3600 }
 export const telegram = senderOf({
   label: 'Telegram',
   fields: () => ({
-    token: field(
-      line('the token of a bot', { max: 100 }).regex(
-        /^\d+:[\w-]{20,}$/,
-        'must be the token of a bot, such as 123456:ABC….',
-      ),
-      {
-        label: 'Bot token',
-        type: 'password',
-        hint: '@BotFather shows it when you create a bot.',
-        code: true,
-      },
-    ),
-    chat: field(
-      line('a chat', { max: 100 }).regex(
-        /^(-?\d{1,20}|@\w{5,32})$/,
-        'must be the id of a chat, such as -1001234567890, or the @name of a public one.',
-      ),
-      {
-        label: 'Chat',
-        hint: 'The id of a person, group or channel that the bot may write to.',
-        code: true,
-      },
+    token: lineField('Bot token', {
+      max: 100,
+      type: 'password',
+      hint: '@BotFather shows it when you create a bot.',
+      code: true,
+    }).regex(/^\d+:[\w-]{20,}$/, 'must be the token of a bot, such as 123456:ABC….'),
+    chat: lineField('Chat', {
+      max: 100,
+      hint: 'The id of a person, group or channel that the bot may write to.',
+      code: true,
+    }).regex(
+      /^(-?\d{1,20}|@\w{5,32})$/,
+      'must be the id of a chat, such as -1001234567890, or the @name of a public one.',
     ),
   }),
   async send(deps, { token, chat }, message) {

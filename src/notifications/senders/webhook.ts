@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { randomBytesOf } from '../../platform/secrets.ts'
-import { line } from '../../web/fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { lineField } from '../../web/labelled-fields.ts'
 import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
 import { SendFailure, senderOf } from './sender.ts'
@@ -12,22 +11,19 @@ const prefix = 'whsec_'
 export const webhook = senderOf({
   label: 'Webhook',
   fields: (config) => ({
-    url: field(urlField(config, { example: 'https://example.com/hooks/davit', hasQuery: true }), {
-      label: 'URL',
-      type: 'url',
+    url: urlField('URL', config, {
+      example: 'https://example.com/hooks/davit',
+      hasQuery: true,
       hint: 'Receives a POST with JSON. It must respond with a status of 2xx within 20 seconds.',
     }),
-    secret: field(
-      line('a signing secret', { max: 200 })
-        .refine(isSecret, 'must be whsec_ followed by 24 to 64 bytes in base64.')
-        .nullish(),
-      {
-        label: 'Signing secret',
-        type: 'password',
-        hint: 'Leave empty to have one created.',
-        code: true,
-      },
-    ),
+    secret: lineField('Signing secret', {
+      max: 200,
+      type: 'password',
+      hint: 'Leave empty to have one created.',
+      code: true,
+    })
+      .refine(isSecret, 'must be whsec_ followed by 24 to 64 bytes in base64.')
+      .nullish(),
   }),
   async send(deps, { url, secret }, message) {
     const { id, kind: type, at, only: _, ...data } = message
