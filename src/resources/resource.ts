@@ -122,8 +122,8 @@ export type Resource<
   below?: (deps: Deps, row: Stored, c: Context<Env>) => Promise<JSX.Element>
   create: {
     verb: 'Add' | 'Create'
-    /** Without a form, a button creates one at once. With kinds, only one’s fields are shown; see `kindForm`. */
-    form?: (deps: Deps) => Form
+    /** With kinds, only one’s fields are shown; see `kindForm`. */
+    form: (deps: Deps) => Form
     /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
     /** Fields that depend on the user. */

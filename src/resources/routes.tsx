@@ -11,7 +11,6 @@ import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
-import { Button, PostForm } from '../web/form.tsx'
 import { input } from '../web/input.ts'
 import { shown } from '../web/operation.ts'
 import { pageOf, paged } from '../web/paging.ts'
@@ -56,14 +55,12 @@ export function resourceRoutes<
     if (c.req.param(id)) find(c)
     await next()
   })
-  const form = create.form?.(deps)
+  const form = create.form(deps)
   const changeForm = change && (change.form?.() ?? form)
-  const routes = factory.createApp()
-  if (form)
-    routes
-      .get(`${path}/new`, guard, (c) => show(c, formOf(c, emptyDraft)))
-      .post(path, guard, ownFirst, input(form, formOf), created)
-  else routes.post(path, guard, ownFirst, created)
+  const routes = factory
+    .createApp()
+    .get(`${path}/new`, guard, (c) => show(c, formOf(c, emptyDraft)))
+    .post(path, guard, ownFirst, input(form, formOf), created)
   if (changeForm)
     routes
       .get(`${ofOne}/edit`, guard, (c) => show(c, formOf(c, emptyDraft, find(c))))
@@ -116,7 +113,7 @@ export function resourceRoutes<
     const note = once && (() => <ShownSecret {...once} />)
     const dialog =
       made.dialog ??
-      (form && once && (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={name} />))
+      (once && (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={name} />))
     const details = row && create.details && { details: create.details(row) }
     if (row) audit(c, eventOf(resource, past[create.verb]), { object: auditOf(c, row), ...details })
     if (note) showsSecret(c)
@@ -157,7 +154,7 @@ export function resourceRoutes<
   }
 
   async function checked(c: Context, input: z.output<Form>, row?: Stored) {
-    const { adminOnly } = kindLook(form!, (input as { kind?: string }).kind) ?? {}
+    const { adminOnly } = kindLook(form, (input as { kind?: string }).kind) ?? {}
     if (adminOnly && userOf(c).role !== 'admin')
       throw new AppError('forbidden', 'This kind is for admins.', {
         fields: [{ field: 'kind', message: 'is for admins.' }],
@@ -219,7 +216,7 @@ export function resourceRoutes<
           {...{ path: at, title, nextCursor, acts }}
           about={resource.about}
           empty={off ? { ...resource.empty, text: off } : resource.empty}
-          action={!off && newButton(at)}
+          action={!off && <NewButton path={at} noun={noun} />}
           note={as.note?.()}
           rows={[...before, ...items.map((row) => rowOf(c, row))]}
           mayChange={!!change}
@@ -236,18 +233,6 @@ export function resourceRoutes<
     return { ...view, json }
   }
 
-  function newButton(at: string) {
-    if (form) return <NewButton path={at} noun={noun} />
-    // a form of the page, as its response shows the secret once; a redirect would lose it
-    return (
-      <PostForm action={at}>
-        <Button>
-          {create.verb} {noun}
-        </Button>
-      </PostForm>
-    )
-  }
-
   function formOf(c: Context, draft: Draft, row?: Stored) {
     ownerOf(c)
     const submit = row ? change!.submit : create.submit
@@ -261,7 +246,7 @@ export function resourceRoutes<
             draft,
             sealed,
             kind,
-            schema: row ? (change!.form?.(row) ?? form!) : form!,
+            schema: (row && change!.form?.(row)) ?? form,
             more: create.more?.(deps, c, row),
           }}
           at={crumb(c)}
@@ -283,7 +268,7 @@ export function resourceRoutes<
   }
 
   function rowOf(c: Context, row: Stored) {
-    const kind = form && kindLook(form, row.kind)?.label
+    const kind = kindLook(form, row.kind)?.label
     const described = resource.row?.(see(deps, row), c)
     return completeRow(row, described, { noun, kind, ...remove, made: create.verb })
   }
