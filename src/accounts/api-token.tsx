@@ -5,7 +5,7 @@ import { apiTokens, tokenScopes } from '../db/schema.ts'
 import { invalidField } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { SelectField } from '../web/fields-view.tsx'
+import { optionsOf } from '../web/labelled-fields.ts'
 import { Ago, Day } from '../web/times.tsx'
 import type { Env } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
@@ -62,25 +62,14 @@ export const apiToken = resource({
     note: '; it is shown only once',
     schema: () => json().extend({ token: z.string() }),
     form: () => tokenForm,
-    more: ({ db }: { db: Db }, c: Context<Env>) => (
-      <>
-        <SelectField
-          name="project_id"
-          label="Project"
-          hint="With one, it reads and deploys this project and reaches nothing else: for a pipeline."
-          options={[
-            { value: '', label: 'all of yours' },
-            ...listOwnProjects(db, userOf(c).id).map(({ id, name }) => ({
-              value: id,
-              label: name,
-            })),
-          ]}
-        />
-        {findUser(db, userOf(c).id).passwordHash !== null && (
-          <CurrentPassword id="token-password" />
-        )}
-      </>
-    ),
+    options: ({ db }: { db: Db }, c: Context<Env>) => ({
+      projectId: [
+        { value: '', label: 'all of yours' },
+        ...optionsOf(listOwnProjects(db, userOf(c).id)),
+      ],
+    }),
+    more: ({ db }, c) =>
+      findUser(db, userOf(c).id).passwordHash !== null && <CurrentPassword id="token-password" />,
     async make({ db }, c, { currentPassword, ...wanted }) {
       const { id: userId } = userOf(c)
       const { projectId } = wanted

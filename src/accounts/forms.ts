@@ -87,7 +87,6 @@ export const tokenForm = z
         ],
       },
     ),
-    projectId: line('the id of a project', { max: 100 }).nullish(),
     expiresInDays: field(whole('a number of days', { min: 1, max: 3650 }).nullish(), {
       label: 'Expires',
       initial: '90',
@@ -97,6 +96,11 @@ export const tokenForm = z
         { value: '365', label: 'in a year' },
         { value: '', label: 'never' },
       ],
+    }),
+    projectId: field(line('the id of a project', { max: 100 }).nullish(), {
+      label: 'Project',
+      hint: 'With one, it reads and deploys this project and reaches nothing else: for a pipeline.',
+      options: [],
     }),
     currentPassword,
   })

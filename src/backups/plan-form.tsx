@@ -1,5 +1,6 @@
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
+import { optionsOf } from '../web/labelled-fields.ts'
 import { SchemaFields } from '../web/schema-fields.tsx'
 import { planForm } from './forms.ts'
 import type { Plan } from './store.ts'
@@ -26,6 +27,3 @@ export const PlanForm = ({ subject, plan, targets, draft }: Props) => (
     />
   </ModalForm>
 )
-
-export const optionsOf = (targets: TargetRow[]) =>
-  targets.map(({ id, name }) => ({ value: id, label: name }))

@@ -8,12 +8,13 @@ import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { deleteRow } from '../resources/store.ts'
 import { Button } from '../web/form.tsx'
+import { optionsOf } from '../web/labelled-fields.ts'
 import { componentOf, time } from '../web/operation.ts'
 import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import { Choices, channelForm, notByToken, refuseOthers } from './channel-form.tsx'
+import { channelForm, eventsFor, notByToken, refuseOthers } from './channel-form.ts'
 import { addRecipients, getLastDelivery } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
@@ -112,9 +113,10 @@ export const channel = resource({
     note: '; a secret that Davit creates is shown only once',
     schema: () => json().extend({ secret: z.string().optional() }),
     form: ({ config }: ChannelDeps) => channelForm(config),
-    more: ({ db }, c, row) => (
-      <Choices {...{ row, c }} projects={listOwnProjects(db, userOf(c).id)} />
-    ),
+    options: ({ db }, c) => ({
+      events: eventsFor(userOf(c)),
+      projects: optionsOf(listOwnProjects(db, userOf(c).id)),
+    }),
     async check({ db, outbox }, input, { ownerId, row, isToken }) {
       refuseOthers(db, input, { ownerId, row, isToken })
       if (row) {

@@ -15,6 +15,8 @@ import {
   SchemaFields,
 } from '../web/schema-fields.tsx'
 
+export type Options = Record<string, { value: string; label: string }[]>
+
 type Props = {
   noun: string
   /** Its list. */
@@ -23,6 +25,7 @@ type Props = {
   draft: Draft
   submit: string
   sealed: readonly string[] | undefined
+  options: Options | undefined
   more: Child
   /** The chosen kind, and whether the user may choose those of admins. */
   kind: string | undefined
@@ -31,17 +34,30 @@ type Props = {
 }
 
 /** Creates a resource or changes one, with its stored values. Those of sealed fields stay when left empty. */
-export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Props) => {
+export const ResourceForm = ({
+  noun,
+  at,
+  schema,
+  sealed = [],
+  row,
+  options = {},
+  ...form
+}: Props) => {
   const object = objectOf(schema, form.kind)
   const kind = kindOf(object)
   const values = { ...row?.stored }
   for (const name of sealed) delete values[name]
   const isKept = { isKept: true, placeholder: '••••••••', hint: 'Leave empty to keep it.' }
-  const shown = looksOf(object).filter(([name]) => !(kind && name === 'kind'))
+  const shown = looksOf(object).filter(
+    ([name]) => !(kind && name === 'kind') && options[name]?.length !== 0,
+  )
   const namesOf = (title: string | undefined) =>
     shown.flatMap(([name, { group }]) => (group === title ? [name] : []))
   const groups = [...new Set(shown.flatMap(([, { group }]) => group ?? []))]
-  const more = row ? Object.fromEntries(sealed.map((name) => [name, isKept])) : {}
+  const more = Object.fromEntries([
+    ...Object.entries(options).map(([name, some]) => [name, { options: some }]),
+    ...(row ? sealed.map((name) => [name, isKept]) : []),
+  ])
   const fields = { schema: object, values, more }
   return (
     <ModalForm

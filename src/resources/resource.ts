@@ -13,6 +13,7 @@ import type { Env } from '../web/factory.ts'
 import { creates, does, lists, listOf, nothing } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { View } from '../web/respond.tsx'
+import type { Options } from './form.tsx'
 import type { Row } from './list.tsx'
 import type { ResourceTable } from './store.ts'
 
@@ -126,8 +127,10 @@ export type Resource<
     form: (deps: Deps) => Form
     /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
-    /** Fields that depend on the user. */
-    more?: (deps: Deps, c: Context<Env>, row: Stored | undefined) => Child
+    /** The choices of fields that depend on the user; a field without any isn’t shown. */
+    options?: (deps: Deps, c: Context<Env>) => Options
+    /** Shown below the fields. */
+    more?: (deps: Deps, c: Context<Env>) => Child
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: (deps: Deps) => string | null
     /** Throws for what the form alone can't refuse, also of a change; that has all its fields. */

@@ -247,7 +247,8 @@ export function resourceRoutes<
             sealed,
             kind,
             schema: (row && change!.form?.(row)) ?? form,
-            more: create.more?.(deps, c, row),
+            options: create.options?.(deps, c),
+            more: create.more?.(deps, c),
           }}
           at={crumb(c)}
           isAdmin={userOf(c).role === 'admin'}

@@ -37,6 +37,10 @@ export const choiceField = <Options extends Record<string, string>>(
     ...look,
   })
 
+/** To choose one of these. */
+export const optionsOf = (rows: { id: string; name: string }[]) =>
+  rows.map(({ id, name }) => ({ value: id, label: name }))
+
 const valuesOf = <Options extends object>(options: Options) =>
   Object.fromEntries(Object.keys(options).map((value) => [value, value])) as {
     [Value in keyof Options & string]: Value

@@ -74,6 +74,9 @@ describe('a channel', () => {
     const ofServer = hook(url, { events: ['disk_low'] })
     expect(await ada.post(path, ofServer)).toMatchObject({ status: 422 })
     expect(await root.post(path, ofServer)).toMatchObject({ status: 201 })
+    const formFor = async (who: typeof ada) => (await who.page(`${path}/new`)).text
+    expect(await formFor(root)).toContain('value="disk_low"')
+    expect(await formFor(ada)).not.toMatch(/value="disk_low"|name="projects"/)
     const foreign = crypto.randomUUID()
     const refused = await ada.post(path, hook(url, { projects: [foreign] }))
     expect(refused).toMatchObject({
@@ -91,6 +94,7 @@ describe('a channel', () => {
     const { url } = receiver()
     const repositoryUrl = 'https://git.example.com/team/site.git'
     const { id } = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
+    expect((await ada.page(`${path}/new`)).text).toContain(`value="${id}"`)
     const twice = { events: ['unhealthy', 'unhealthy'], projects: [id, id] }
     const once = { events: ['unhealthy'], projects: [id] }
     const made = await ada.post(path, hook(url, twice))

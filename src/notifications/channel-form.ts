@@ -1,16 +1,13 @@
-import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { listOwnProjects } from '../git/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
-import type { Env } from '../web/factory.ts'
-import { Checkboxes } from '../web/fields-view.tsx'
+import type { User } from '../web/factory.ts'
 import { line, lines } from '../web/fields.ts'
 import { kindForm } from '../web/kind-form.ts'
 import { lineField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
-import { userOf } from '../web/user-of.ts'
 import { isAdminNow } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { kindNames, serverKinds, usualKinds } from './kinds.ts'
@@ -19,11 +16,6 @@ import { senders } from './senders/index.ts'
 import { eventKinds } from './store.ts'
 
 const choices = () => ({
-  events: lines(z.enum(eventKinds, 'must be kinds of events.'), { max: eventKinds.length }).refine(
-    (kinds) => kinds.length > 0,
-    'must have at least one.',
-  ),
-  projects: lines(z.uuid('must be ids of projects.'), { max: 500 }).nullish(),
   quiet: field(
     line('hours such as 22:00-07:00', { max: 11 })
       .superRefine((text, { addIssue }) => {
@@ -40,6 +32,19 @@ const choices = () => ({
     },
   ),
   zone: timeFields.zone,
+  events: field(
+    lines(z.enum(eventKinds, 'must be kinds of events.'), { max: eventKinds.length }).refine(
+      (kinds) => kinds.length > 0,
+      'must have at least one.',
+    ),
+    { label: 'Events', isMany: true, options: [], initial: usualKinds.join('\n') },
+  ),
+  projects: field(lines(z.uuid('must be ids of projects.'), { max: 500 }).nullish(), {
+    label: 'Projects',
+    hint: 'Select none for all of yours, services, logins and the server. With some, only what happens to these is sent.',
+    isMany: true,
+    options: [],
+  }),
 })
 
 const browser = { label: 'Browser', fields: () => ({}) }
@@ -83,34 +88,8 @@ export const notByToken = () =>
     'API tokens can’t change who sends password resets. Log in in a browser.',
   )
 
-type ChoicesProps = {
-  c: Context<Env>
-  row: Channel | undefined
-  projects: { id: string; name: string }[]
-}
-
-export const Choices = ({ c, row, projects }: ChoicesProps) => {
-  const isAdmin = userOf(c).role === 'admin'
-  const kinds = (Object.keys(kindNames) as Channel['events']).filter(
-    (kind) => isAdmin || !serverKinds.includes(kind),
-  )
-  return (
-    <>
-      <Checkboxes
-        name="events"
-        label="Events"
-        values={row?.events ?? usualKinds.filter((kind) => kinds.includes(kind))}
-        options={kinds.map((value) => ({ value, label: kindNames[value] }))}
-      />
-      {projects.length > 0 && (
-        <Checkboxes
-          name="projects"
-          label="Projects"
-          hint="Select none for all of yours, services, logins and the server. With some, only what happens to these is sent."
-          values={row?.projects ?? []}
-          options={projects.map(({ id, name }) => ({ value: id, label: name }))}
-        />
-      )}
-    </>
-  )
-}
+/** The events that a user can be told of. */
+export const eventsFor = ({ role }: Pick<User, 'role'>) =>
+  (Object.keys(kindNames) as Channel['events'])
+    .filter((kind) => role === 'admin' || !serverKinds.includes(kind))
+    .map((value) => ({ value, label: kindNames[value] }))
