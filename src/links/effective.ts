@@ -4,13 +4,12 @@ import { getEnvironmentIn, listNamesBeside } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
+import { Failure } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
-import type { Provided } from '../services/compose/connection.ts'
 import { providesOf, reachOf } from '../services/provides.ts'
 import type { Provides } from '../services/provides.ts'
 import { definitionOf } from '../services/stored-definition.ts'
-import type { Service } from '../services/store.ts'
 import { listLinks } from './store.ts'
 import type { Linked } from './store.ts'
 
@@ -49,7 +48,8 @@ export async function effectiveVariables(
   for (const [key, value] of Object.entries(builtIn(of)))
     set({ key, value: value ?? '', secret: false, buildTime: false, from: 'davit' })
   const missing: Effective['missing'] = []
-  for (const { key, provides, service, provided } of await linkedVariables(deps, environment.id))
+  const linked = variablesOf(await openLinks(deps, environment.id))
+  for (const { key, provides, service, provided } of linked)
     if (provided) set({ key, ...provided, buildTime: false, from: 'link' })
     else missing.push({ key, provides, service: service.name })
   for (const { key, value, secret, buildTime } of own ?? openVariables(db, secrets, environment.id))
@@ -73,7 +73,7 @@ export const builtIn = ({ project, environment, deployment, url }: EffectiveOpti
 type OpenLink = Linked & { provides: Provides }
 
 /** Oldest first. Throws a Failure when a service's definition can't be read. */
-export async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
+async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
   const linked = await Promise.all(
     listLinks(deps.db, environmentId).map(async (of) => {
       const definition = await definitionOf(deps, of.service)
@@ -92,23 +92,19 @@ export async function openLinks(deps: LinkDeps, environmentId: string): Promise<
   })
 }
 
-/** `provided` is undefined when the service no longer provides it. */
-type LinkedVariable = {
-  key: string
-  provides: string
-  service: Service
-  provided: Provided | undefined
-}
+/** For display: they have no values when a service's file or values can't be read. */
+export const shownLinks = (deps: LinkDeps, environmentId: string): Promise<OpenLink[]> =>
+  openLinks(deps, environmentId).catch((error) => {
+    if (!(error instanceof Failure)) throw error
+    const provides: Provides = { values: new Map(), proposes: new Map() }
+    return listLinks(deps.db, environmentId).map((linked) => ({ ...linked, provides }))
+  })
 
-export const linkedVariables = async (
-  deps: LinkDeps,
-  environmentId: string,
-): Promise<LinkedVariable[]> =>
-  (await openLinks(deps, environmentId)).flatMap(({ link, service, provides: { values } }) =>
+/** `provided` is undefined when the service no longer provides it. */
+export const variablesOf = (links: OpenLink[]) =>
+  links.flatMap(({ link, service, provides: { values } }) =>
     Object.entries(link.variables).map(([key, provides]) => ({
-      key,
-      provides,
-      service,
+      ...{ key, provides, service },
       provided: values.get(provides),
     })),
   )

@@ -4,11 +4,9 @@ import { defaultBranch } from '../environments/followed.ts'
 import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { GivenVariable } from '../environments/variables-page.tsx'
-import { Failure } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
-import { builtIn, linkedVariables } from './effective.ts'
+import { builtIn, shownLinks, variablesOf } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
-import { listLinks } from './store.ts'
 
 /** For display: the variables beside those set by hand. Of two with the same key the later one applies. */
 export const givenVariables =
@@ -20,7 +18,7 @@ export const givenVariables =
     const url =
       getLiveUrl(deps.db, environment.id) && urlOf(deps, { environment, ownerId, isIntended: true })
     const ofDavit = builtIn({ ...of, deployment, url })
-    const linked = await linkedVariables(deps, environment.id).catch(asBroken)
+    const linked = variablesOf(await shownLinks(deps, environment.id))
     return [
       ...Object.entries(ofDavit).map(([key, value]) => ({ key, value, secret: false, link: null })),
       ...linked.map(({ key, provides, service: { id, name }, provided }) => ({
@@ -30,15 +28,4 @@ export const givenVariables =
         link: { service: { id, name }, provides, isBroken: !provided },
       })),
     ]
-
-    /** Even if a service's values can't be read, the page works. */
-    function asBroken(error: unknown) {
-      if (!(error instanceof Failure)) throw error
-      return listLinks(deps.db, environment.id).flatMap(({ link, service }) =>
-        Object.entries(link.variables).map(([key, provides]) => ({
-          ...{ key, provides, service },
-          provided: undefined,
-        })),
-      )
-    }
   }

@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { componentOf, id, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { serviceStatuses } from '../services/store.ts'
-import { Failure } from '../platform/errors.ts'
-import { openLinks } from './effective.ts'
+import { shownLinks } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
-import { listLinks } from './store.ts'
 
 export const link = componentOf('Link', () => ({
   id,
@@ -26,9 +24,8 @@ export type ShownLink = Awaited<ReturnType<typeof linksOf>>[number]
 
 /** Oldest first, without secrets. Variables that a service no longer provides have no value. */
 export async function linksOf(deps: LinkDeps, environmentId: string) {
-  const open = await openLinks(deps, environmentId).catch(unreadable)
-  const values = new Map(open.map(({ link, provides }) => [link.id, provides.values]))
-  return listLinks(deps.db, environmentId).map(({ link, service }) => {
+  const links = await shownLinks(deps, environmentId)
+  return links.map(({ link, service, provides: { values } }) => {
     const { name, template, status, host } = service
     return {
       id: link.id,
@@ -36,17 +33,11 @@ export async function linksOf(deps: LinkDeps, environmentId: string) {
       service: { id: service.id, name, template, status },
       host: host ?? '',
       variables: Object.entries(link.variables).map(([key, provides]) => {
-        const provided = values.get(link.id)?.get(provides)
+        const provided = values.get(provides)
         return { key, provides, value: provided && !provided.secret ? provided.value : null }
       }),
     }
   })
-}
-
-/** Shows no values when a service's file or values can't be read. */
-function unreadable(error: unknown) {
-  if (error instanceof Failure) return []
-  throw error
 }
 
 export const operations: SliceOperations = () => ({
