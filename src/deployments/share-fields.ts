@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Share } from '../db/schema.ts'
 import { shareLimits } from '../platform/limits.ts'
-import { flag, whole } from '../web/fields.ts'
+import { whole } from '../web/fields.ts'
+import { flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
 const percent = whole('percent', shareLimits.percent)
@@ -18,9 +19,7 @@ export const shareFields = {
     .enum(['all', 'share'], 'must be all, or share for a share of the requests.')
     .nullish(),
   percent: field(percent.nullish(), look),
-  sticky: field(flag().nullish(), {
-    label: 'Visitors stay with a version',
-    isFlag: true,
+  sticky: flagField('Visitors stay with a version', {
     hint: 'A cookie, davit_share, keeps them there. Otherwise each request is assigned at random.',
   }),
 }

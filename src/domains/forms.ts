@@ -3,8 +3,8 @@ import { hostName } from '../addresses/hosts.ts'
 import { httpsKinds } from '../addresses/store.ts'
 import { canonicalRange } from '../platform/hosts.ts'
 import type { Target } from '../services/ports.ts'
-import { block, flag, line, lines, whole } from '../web/fields.ts'
-import { choiceField } from '../web/labelled-fields.ts'
+import { block, line, lines, whole } from '../web/fields.ts'
+import { choiceField, flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { maxCertificate, maxKey } from './certificate-own.ts'
 import { responseHeaders } from './response-headers.ts'
@@ -170,11 +170,9 @@ export const domainForm = z.object({
     rows: 3,
     secret: true,
   }),
-  hsts: field(flag().nullish(), {
-    label: 'Tell browsers to use HTTPS only (HSTS)',
+  hsts: flagField('Tell browsers to use HTTPS only (HSTS)', {
     group: 'https',
     hint: 'They remember it for a year: turn it on once HTTPS works reliably.',
-    isFlag: true,
   }),
   basicAuth: field(basicAuth.nullish(), {
     label: 'Logins',
@@ -212,10 +210,8 @@ export const domainForm = z.object({
     placeholder: 'no limit',
     hint: 'Larger requests are refused with 413. Leave empty for no limit.',
   }),
-  maintenance: field(flag().nullish(), {
-    label: 'Show a maintenance page instead of the app',
+  maintenance: flagField('Show a maintenance page instead of the app', {
     group: 'options',
-    isFlag: true,
   }),
 })
 

@@ -4,6 +4,7 @@ import { refuseRefPattern } from '../git/ref-pattern.ts'
 import { containerLimits, longestWatch } from '../platform/limits.ts'
 import { unless, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
+import { flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { placement } from './placement.ts'
 import { processes } from './process-form.ts'
@@ -63,11 +64,9 @@ export const environmentForm = z.object({
     isNarrow: true,
   }),
   autoDeploy: field(flag().nullish(), { label: 'Deploy on push', group: 'general', options: [] }),
-  waitForChecks: field(flag().nullish(), {
-    label: 'Wait for checks',
+  waitForChecks: flagField('Wait for checks', {
     group: 'general',
     hint: 'Deploys a pushed commit when all its checks at the provider have passed. Needs a git source.',
-    isFlag: true,
   }),
   promoteFrom: field(line('the id of an environment', { max: 100 }).nullish(), {
     label: 'Promote from',
@@ -76,11 +75,9 @@ export const environmentForm = z.object({
     options: [],
     isNarrow: true,
   }),
-  promoteAutomatically: field(flag().nullish(), {
-    label: 'Promote automatically',
+  promoteAutomatically: flagField('Promote automatically', {
     group: 'general',
     hint: 'Each version as soon as it is live there. Otherwise you promote it.',
-    isFlag: true,
   }),
   port: field(whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(), {
     label: 'App port',

@@ -9,7 +9,8 @@ import { sampleUrl } from '../git/sample.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { variableName } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
-import { flag, lines, whole } from '../web/fields.ts'
+import { lines, whole } from '../web/fields.ts'
+import { choiceField, flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
 const off: PreviewSettings = {
@@ -40,10 +41,8 @@ const keys = lines(variableName, { max: 500 }).refine(
 )
 
 export const previewForm = z.object({
-  enabled: field(flag().nullish(), {
-    label: 'Deploy pull requests',
+  enabled: flagField('Deploy pull requests', {
     hint: 'Each into an environment of its own, which is deleted with it. Turned off, no new ones are created; those that are there stay until they are closed or expire.',
-    isFlag: true,
   }),
   max: field(whole('previews', { min: 1, max: 50 }).nullish(), {
     label: 'Most at once',
@@ -75,14 +74,11 @@ export const previewForm = z.object({
     code: true,
     isLong: true,
   }),
-  forks: field(z.enum(['never', 'approve'], 'must be never or approve.').nullish(), {
-    label: 'Forks',
-    hint: 'An approved commit gets no secret variables and no services.',
-    options: [
-      { value: 'never', label: 'Never deployed' },
-      { value: 'approve', label: 'Deployed once you approve the commit' },
-    ],
-  }),
+  forks: choiceField(
+    'Forks',
+    { never: 'Never deployed', approve: 'Deployed once you approve the commit' },
+    { hint: 'An approved commit gets no secret variables and no services.' },
+  ).nullish(),
 })
 
 function isElsewhere({ repositoryUrl: url }: Project) {

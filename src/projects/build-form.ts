@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Settings } from '../detection/plan.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
+import { flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { argumentName, composeFile, insidePath, watchPath } from './forms.ts'
 
@@ -136,17 +137,13 @@ export const buildForm = z.object({
     },
   ),
   buildSettings: buildSettings.nullish(),
-  buildNetwork: field(flag().nullish(), {
-    label: 'Network while building',
+  buildNetwork: flagField('Network while building', {
     hint: 'Without it, commands in the Dockerfile can’t download anything. For builds that include everything they need.',
     group: 'build',
-    isFlag: true,
   }),
-  gitDirectory: field(flag().nullish(), {
-    label: 'Git directory',
+  gitDirectory: flagField('Git directory', {
     hint: 'Adds .git with the whole history and all tags to the build context, for builds that run git, such as git describe. Without it, .git is left out.',
     group: 'build',
-    isFlag: true,
   }),
   keepImages: field(whole('how many images to keep', { min: 1, max: 100 }).nullish(), {
     label: 'Images to keep',
@@ -154,11 +151,9 @@ export const buildForm = z.object({
     group: 'build',
     inputmode: 'numeric',
   }),
-  autoDeploy: field(flag().nullish(), {
-    label: 'Deploy on push',
+  autoDeploy: flagField('Deploy on push', {
     hint: 'Environments use this unless they set their own.',
     group: 'build',
-    isFlag: true,
   }),
   watchPaths: field(lines(watchPath, { max: 100 }).nullish(), {
     label: 'Watched paths',
@@ -169,10 +164,8 @@ export const buildForm = z.object({
     isLong: true,
   }),
   /** Only of a project that deploys an image. */
-  checkTag: field(flag().nullish(), {
-    label: 'Check the tag',
+  checkTag: flagField('Check the tag', {
     hint: 'Davit asks the registry every five minutes whether the tag has a new image. Not needed with a webhook.',
-    isFlag: true,
   }),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { block, line, lines, pairs, whole } from '../web/fields.ts'
+import { lineField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { serverName } from './join-check.ts'
 import { label, serverRoles } from './store.ts'
@@ -79,18 +80,15 @@ export const createForm = z
     }),
     roles: fields.roles.default(['apps']),
     labels: fields.labels.default({}),
-    sshUser: field(
-      line('a user', { max: 64 })
-        .regex(/^[A-Za-z0-9_][\w.-]*$/, 'must be a user name of letters, digits, dots and hyphens.')
-        .nullish(),
-      {
-        ...over,
-        label: 'User',
-        hint: 'Of its ssh, who may use Docker.',
-        code: true,
-        isNarrow: true,
-      },
-    ),
+    sshUser: lineField('User', {
+      ...over,
+      max: 64,
+      hint: 'Of its ssh, who may use Docker.',
+      code: true,
+      isNarrow: true,
+    })
+      .regex(/^[A-Za-z0-9_][\w.-]*$/, 'must be a user name of letters, digits, dots and hyphens.')
+      .nullish(),
     sshPort: field(sshPort.nullish(), {
       ...over,
       label: 'Port',
