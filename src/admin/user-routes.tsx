@@ -12,7 +12,7 @@ import { report } from '../platform/journal.ts'
 import { flag, line } from '../web/fields.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
+import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
@@ -39,8 +39,6 @@ const userRemovalForm = z.object({
   heirId: line('the id of a user', { max: 36 }).nullish(),
   volumes: flag().nullish(),
 })
-
-const firstPage: Page = { limit: 50 }
 
 export const userRoutes = (deps: RemovalDeps & TriggerDeps & { streams: Streams }) => {
   const { db, config } = deps

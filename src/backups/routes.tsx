@@ -11,7 +11,7 @@ import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
+import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { ownFirst, requireAdmin, userOf } from '../web/user-of.ts'
@@ -173,7 +173,6 @@ export const backupsRoutes = (deps: RouteDeps) => {
 }
 
 const pass = factory.createMiddleware((_, next) => next())
-const firstPage: Page = { limit: 50 }
 
 const about = ({ kind, id, name }: Subject) =>
   kind === 'davit' ? {} : { object: { kind, id, name } }

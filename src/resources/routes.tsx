@@ -13,7 +13,7 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { shown } from '../web/operation.ts'
-import { pageOf, paged } from '../web/paging.ts'
+import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { kindLook } from '../web/schema-fields.tsx'
@@ -30,7 +30,6 @@ import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
-const firstPage: Page = { limit: 50 }
 const pass = factory.createMiddleware((_, next) => next())
 
 /** Serves the list, the forms, creation, a single resource, its changes and acts, and its removal. */

@@ -21,7 +21,7 @@ import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
+import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
@@ -137,6 +137,3 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
     return { object: { kind: 'run' as const, id, name: `${project.name} ${environment.name}` } }
   }
 }
-
-/** Shown below a form with errors. */
-const firstPage: Page = { limit: 50 }

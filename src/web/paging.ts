@@ -4,11 +4,13 @@ import { query } from './query.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
+export const firstPage: Page = { limit: 50 }
+
 const notACursor = 'must be the nextCursor of the previous page.'
 
 export const pageQuery = z.object({
   cursor: z.guid(notACursor).optional(),
-  limit: whole('how many', { min: 1, max: 500 }).default(50),
+  limit: whole('how many', { min: 1, max: 500 }).default(firstPage.limit),
 })
 
 /** Reads `?cursor=` (an id by default) and `?limit=` (50 by default, at most 500). */
