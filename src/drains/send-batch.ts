@@ -142,7 +142,7 @@ const ask = ({ name }: Drain): Line => ({
 export const sendDepsOf = (
   { config, lookup, ca }: Pick<BatchDeps, 'config' | 'lookup' | 'ca'>,
   signal: AbortSignal,
-) => ({ signal, allowHosts: config.allowHosts, ...(lookup && { lookup }), ...(ca && { ca }) })
+) => ({ signal, allowHosts: config.allowHosts, lookup, ca })
 
 async function begin(deps: BatchDeps, drain: Drain): Promise<DrainCursor> {
   const sequence = await startOf(deps, drain)

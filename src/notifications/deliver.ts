@@ -87,10 +87,7 @@ export async function sendTo(
   const { kind, ownerId } = channel
   if (kind === 'browser') return { answer: pages.show(ownerId, message) }
   const settings = unsealed(secrets, { kind: 'channel', sealed }, channel)
-  const { status } = await deliver(
-    { signal, allowHosts, ...(lookup && { lookup }) },
-    { kind, settings, message },
-  )
+  const { status } = await deliver({ signal, allowHosts, lookup }, { kind, settings, message })
   return { answer: status }
 }
 

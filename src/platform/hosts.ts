@@ -19,7 +19,7 @@ export function refusedHost(host: string, allow: string[]): string | null {
  */
 export async function resolveHost(
   host: string,
-  options: { allow: string[]; signal: AbortSignal; lookup?: Lookup },
+  options: { allow: string[]; signal: AbortSignal; lookup?: Lookup | undefined },
 ): Promise<string[]> {
   const { allow, signal } = options
   const refused = refusedHost(host, allow)

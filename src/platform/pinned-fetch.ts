@@ -107,7 +107,7 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
 
   async function follow(asked: FetchRequest, left: number): Promise<Response> {
     const addresses = await known.getOrInsertComputed(url.hostname, (name) =>
-      resolveHost(name, { allow, signal, ...(lookup && { lookup }) }),
+      resolveHost(name, { allow, signal, lookup }),
     )
     const response = await connect(url, {
       ...asked,

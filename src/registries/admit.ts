@@ -16,7 +16,7 @@ export async function refusePrivate(
   if (registry === dockerHub) return
   const host = registry.replace(/:\d+$/, '')
   try {
-    await resolveHost(host, { allow: config.allowHosts, signal, ...(lookup && { lookup }) })
+    await resolveHost(host, { allow: config.allowHosts, signal, lookup })
   } catch (error) {
     // The engine may resolve names that this machine can't, or pull through a proxy.
     if (!(error instanceof Failure && error.code === 'host_unresolved')) throw error

@@ -222,7 +222,7 @@ async function pinnedHosts(
 ) {
   if (host === null) return []
   const { allowHosts: allow } = config
-  const addresses = await resolveHost(host, { allow, signal, ...(lookup && { lookup }) })
+  const addresses = await resolveHost(host, { allow, signal, lookup })
   return isIP(canonicalHost(host)!) ? [] : addresses.map((address) => `${host}:${address}`)
 }
 

@@ -32,7 +32,7 @@ export const syslog = drainSender({
   ...usual,
   async send(deps, { host, port, tls }, batch) {
     const { allowHosts: allow, lookup, signal } = deps
-    const addresses = await resolveHost(host, { allow, signal, ...(lookup && { lookup }) })
+    const addresses = await resolveHost(host, { allow, signal, lookup })
     const bytes = Buffer.concat(batch.lines.map((line) => messageOf(line, batch)))
     addresses.sort((a, b) => isIP(a) - isIP(b))
     for (const [index, address] of addresses.entries())

@@ -27,9 +27,9 @@ export type SendDeps = {
   signal: AbortSignal
   /** Private hosts that are allowed: the setting DAVIT_ALLOW_HOSTS. */
   allowHosts: string[]
-  lookup?: Lookup
+  lookup?: Lookup | undefined
   /** Certificates to trust, and another way to fetch, in tests. */
-  ca?: string
+  ca?: string | undefined
   fetch?: typeof pinnedFetch
 }
 

@@ -67,11 +67,7 @@ async function connectAndSend(
   { host, port, security, trust, username, password, from }: MailSettings,
   { to, ...mail }: Mail,
 ): Promise<Sent> {
-  const addresses = await resolveHost(host, {
-    allow: allowHosts,
-    signal,
-    ...(lookup && { lookup }),
-  })
+  const addresses = await resolveHost(host, { allow: allowHosts, signal, lookup })
   addresses.sort((a, b) => isIP(a) - isIP(b))
   for (const [index, address] of addresses.entries()) {
     const transport = createTransport({
