@@ -7,6 +7,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
+import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
@@ -24,7 +25,6 @@ import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import type { ListOptions } from './list.tsx'
 import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
-import { previewOf } from './preview.tsx'
 import { eventOf, idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
@@ -88,8 +88,22 @@ export function resourceRoutes<
     if (!preview) continue
     routes.get(`${ofOne}/${name}`, guard, async (c: Context<Env>) => {
       const row = find(c)
-      const of = { action: `${pathIn(c)}/${row.id}/${name}`, from: crumb(c), button, noun }
-      return show(c, previewOf({ ...of, name: nameOf(c, row) }, await preview.view(deps, row)))
+      const { text, json } = await preview.view(deps, row)
+      const of = nameOf(c, row)
+      return show(c, {
+        title: `${button} ${of}`,
+        page: () => (
+          <ModalForm
+            title={[`${button} `, <bdi>{of}</bdi>]}
+            submit={`${button} ${noun}`}
+            action={`${pathIn(c)}/${row.id}/${name}`}
+            from={crumb(c)}
+          >
+            {text}
+          </ModalForm>
+        ),
+        json: () => json,
+      })
     })
   }
   return routes
