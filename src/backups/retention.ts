@@ -7,16 +7,7 @@ import type { BackupDeps } from './deps.ts'
 import { hasTarget, openRepository } from './repository.ts'
 import type { Restic, StoredSnapshot } from './restic/restic.ts'
 import { expired } from './restic/retention.ts'
-import {
-  deleteBackup,
-  getPlan,
-  isInUse,
-  listOld,
-  listOn,
-  listProven,
-  setBackup,
-  setPlan,
-} from './store.ts'
+import { deleteBackup, getPlan, isInUse, listOld, listOn, setBackup, setPlan } from './store.ts'
 import type { Backup, Plan } from './store.ts'
 
 /** Failed, cancelled and removed backups that are kept of a subject, with their logs. */
@@ -107,10 +98,8 @@ function noLongerKept(
   // others may be proven: of a target that was removed, or of another Davit
   const own = listed.filter(({ tags }) => tags.some((tag) => knownTags.has(tag)))
   const inUse = known.filter((one) => isInUse(db, one))
-  const proven = listProven(db, backup)
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .slice(-1)
-  const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
+  const proven = known.find((one) => one.provenAt && !one.provenError && !one.goneAt) // the newest
+  const keepTags = [...inUse, ...(proven ? [proven] : [])].map((one) => `backup=${one.id}`)
   return expired(own, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
 }
 

@@ -67,7 +67,7 @@ export const pageOfBackups = (
 export const listUnfinished = (db: Tx, subjectId: string) =>
   listRows(db, backups, and(eq(backups.subjectId, subjectId), unfinished))
 
-/** Those of the subject that are, or may be, on the target. */
+/** Those of the subject that are, or may be, on the target, newest first. */
 export const listOn = (db: Tx, of: { subjectId: string; targetId: string }) =>
   listRows(
     db,
@@ -104,25 +104,12 @@ export const workOf = (db: Tx, id: string): BackupStatus => {
 export const isInUse = (db: Tx, backup: Pick<Backup, 'id'>) =>
   isBeingProven(db, backup.id) || isBeingRestored(db, backup)
 
-const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
-
 /** When one of the subject’s backups was last proven, whether it is still there or not. */
-export const getProofOf = (db: Tx, subjectId: string): Date | null =>
-  getRow(db, backups, and(eq(backups.subjectId, subjectId), isProven), desc(backups.provenAt))
-    ?.provenAt ?? null
-
-/** Those of the same subject and target that were proven. */
-export const listProven = (db: Tx, { subjectId, targetId }: Backup) =>
-  listRows(
-    db,
-    backups,
-    and(
-      eq(backups.subjectId, subjectId),
-      eq(backups.targetId, targetId),
-      isNull(backups.goneAt),
-      isProven,
-    ),
-  )
+export function getProofOf(db: Tx, subjectId: string): Date | null {
+  const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
+  const of = and(eq(backups.subjectId, subjectId), isProven)
+  return getRow(db, backups, of, desc(backups.provenAt))?.provenAt ?? null
+}
 
 /** Backups whose containers are paused or stopped. */
 export const listHolding = (db: Db) => listRows(db, backups, isNotNull(backups.held))
@@ -204,11 +191,11 @@ export const listUnfinishedOn = (db: Tx, targetId: string) =>
   listRows(db, backups, and(eq(backups.targetId, targetId), unfinished))
 
 export const hasBackupsOn = (db: Tx, targetId: string) =>
-  getRow(
+  hasRow(
     db,
     backups,
     and(eq(backups.targetId, targetId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
-  ) !== undefined
+  )
 
 /** Of an owner, those whose target was removed. */
 const isLost = (db: Tx, ownerId: string) =>
