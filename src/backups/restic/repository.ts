@@ -1,31 +1,15 @@
 import type { Writable } from 'node:stream'
+import type { targets } from '../../db/schema.ts'
 import type { Granted } from '../../docker/index.ts'
 import { splitPort } from '../../platform/hosts.ts'
 import { Failure } from '../../platform/errors.ts'
 
+type Row = typeof targets.$inferSelect
+type Known = Pick<Row, 'id' | 'ownerId' | 'password'>
+
 /** A target with its secrets in clear. Fields of other kinds are null or missing. */
-export type Target = {
-  id: string
-  ownerId: string
-  kind: 's3' | 'sftp' | 'rest' | 'directory' | 'channel'
-  /** The repository's own key. */
-  password: string
-} & Partial<
-  Record<
-    | 'endpoint'
-    | 'bucket'
-    | 'region'
-    | 'accessKey'
-    | 'secretKey'
-    | 'host'
-    | 'hostKey'
-    | 'user'
-    | 'key'
-    | 'path'
-    | 'url',
-    string | null
-  >
-> & { channel?: Channel }
+export type Target = Known &
+  Partial<Omit<Row, keyof Known | 'kind'>> & { kind: Row['kind'] | 'channel'; channel?: Channel }
 
 /** Carries sftp between restic and a server that something else reaches; it opens a connection for each run. */
 export type Channel = (signal: AbortSignal) => {
