@@ -6,13 +6,11 @@ import { connectDocker, isSocket } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { gitVersion } from '../git/git.ts'
 import { spaceOf } from '../platform/disk-space.ts'
-import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
 import { listenersOn } from '../platform/tcp-sockets.ts'
 import type { Listener } from '../platform/tcp-sockets.ts'
 import type { Layout } from './layout.ts'
 import { distributionIn } from './packages.ts'
-import type { Distribution } from './packages.ts'
 import { hasProgram } from './run.ts'
 import { serviceState } from './service.ts'
 import type { ServiceState } from './service.ts'
@@ -24,22 +22,7 @@ export type EngineState =
 export type Firewall = 'ufw' | 'firewalld' | 'nftables'
 
 /** Everything that an installation depends on. */
-export type Machine = {
-  isRoot: boolean
-  hasSystemd: boolean
-  distribution: Distribution
-  engine: EngineState
-  git: string | null
-  hasSsh: boolean
-  memory: number
-  disk: DiskSpace | null
-  /** The security module that restricts programs, such as `SELinux (enforcing)`. */
-  confinement: string | null
-  firewall: Firewall | null
-  /** Programs other than Davit that listen on ports that Davit needs. */
-  listeners: Listener[]
-  service: ServiceState
-}
+export type Machine = Awaited<ReturnType<typeof inspectMachine>>
 
 /** Ignores the environment of the person who installs. */
 export const localEngine = { host: 'unix:///var/run/docker.sock' }
@@ -64,7 +47,7 @@ export function refuseOtherEngine(
 }
 
 /** Changes nothing. */
-export async function inspectMachine(layout: Layout, ports: number[]): Promise<Machine> {
+export async function inspectMachine(layout: Layout, ports: number[]) {
   const hasSystemd = existsSync('/run/systemd/system')
   const service = hasSystemd ? await serviceState() : { isActive: false, isEnabled: false, pid: 0 }
   return {
@@ -76,11 +59,13 @@ export async function inspectMachine(layout: Layout, ports: number[]): Promise<M
     hasSsh: hasProgram('ssh'),
     memory: totalmem(),
     disk: await spaceOf(nearest(layout.data)),
+    /** The security module that restricts programs, such as `SELinux (enforcing)`. */
     confinement: confinementOf({
       enforce: read('/sys/fs/selinux/enforce'),
       appArmor: read('/sys/module/apparmor/parameters/enabled'),
     }),
     firewall: firewallOf(read),
+    /** Programs other than Davit that listen on ports that Davit needs. */
     listeners: await others(layout, await listenersOn(ports), service),
     service,
   }

@@ -7,20 +7,13 @@ import type { Reachable } from '../../servers/reach.ts'
 /** Milliseconds for a packet that was sent before a response. */
 const latest = 1000
 
-export type Probed = {
-  /** Ports that another program uses here. */
-  taken: string[]
-  /** Ports at which nothing arrived. */
-  silent: string[]
-}
-
 type Reached = { ssh: boolean | null; gossip: boolean }
 
 /** Listens at the ports of a member of a swarm while Davit tries them. */
 export async function probe(
   { address, sshPort }: Omit<Reachable, 'word'>,
   ask: (server: Reachable) => Promise<{ reached: Reached }>,
-): Promise<Probed> {
+) {
   const word = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')
   await using open = new AsyncDisposableStack()
   const tcp = await listen(address, word)
@@ -35,7 +28,9 @@ export async function probe(
   const names = ports.map((port) => `${port} (UDP)`)
   const isGossip = `${gossipPort} (TCP)`
   return {
+    /** Ports that another program uses here. */
     taken: [...(tcp ? [] : [isGossip]), ...names.filter((_, at) => !udp[at])],
+    /** Ports at which nothing arrived. */
     silent: [
       ...(reached.ssh !== false ? [] : [`${sshPort} (ssh)`]),
       ...(tcp && !reached.gossip ? [isGossip] : []),

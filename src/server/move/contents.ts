@@ -14,34 +14,15 @@ export type MovedVolume = {
   users: string[]
 }
 
-export type MovedImage = {
-  id: string
-  /** Its tag on the new server; null without one, or when a newer image has it. */
-  tag: string | null
-  size: number
-  /** A readable name. */
-  shown: string
-}
-
 /** An app or a service with its volumes. */
 export type Group = Workload & { volumes: MovedVolume[] }
 
-export type Contents = {
-  groups: Group[]
-  /** Images of all containers, Caddy's included. */
-  images: MovedImage[]
-  /** All containers of this installation. */
-  containers: { id: string; kind: string }[]
-  /** Folders of this server that services mount, as an admin has allowed. */
-  binds: { of: string; folder: string }[]
-  /** Not moved: volumes not created by Davit, and those left by something deleted (`of` is null). */
-  others: { of: string | null; name: string }[]
-}
+export type Contents = Awaited<ReturnType<typeof contentsOf>>
 
 type Deps = { db: Db; docker: Docker; instanceId: string }
 
 /** Collects what the database of this installation doesn't hold. Slow: Docker scans all volumes. */
-export async function contentsOf({ db, docker, instanceId }: Deps): Promise<Contents> {
+export async function contentsOf({ db, docker, instanceId }: Deps) {
   const [use, listed] = await Promise.all([
     docker.diskUse(),
     docker.listContainers({ labels: labelFilter(instanceId), all: true }),
@@ -75,12 +56,16 @@ export async function contentsOf({ db, docker, instanceId }: Deps): Promise<Cont
       : shownImage(image)
   return {
     groups,
+    /** Images of all containers, Caddy's included, each with a readable name. */
     images: images.map(({ id, tag, name, labels }) => {
       const size = sizes.get(id) ?? 0
       return { id, tag, size, shown: shownAs(name, labels) }
     }),
+    /** All containers of this installation. */
     containers,
+    /** Folders of this server that services mount, as an admin has allowed. */
     binds: await bindsOf({ docker }, listed),
+    /** Not moved: volumes not created by Davit, and those left by something deleted (`of` is null). */
     others: [
       ...use.containers.flatMap(({ id, name: of, volumes: mounted }) =>
         ofWorkloads.has(id) ? mounted.flatMap((name) => (moved.has(name) ? [] : { of, name })) : [],
@@ -99,7 +84,10 @@ function ownerIn(labels: Record<string, string>) {
 
 type Listed = Awaited<ReturnType<Docker['listContainers']>>
 
-/** The list shows an image by its id once a newer one has its tag, but a container still knows its name. */
+/**
+ * The list shows an image by its id once a newer one has its tag, but a container still knows its name. The `tag` is
+ * that on the new server; null without one, or when a newer image has it.
+ */
 async function imagesOf({ docker }: Pick<Deps, 'docker'>, listed: Listed) {
   const all = await Promise.all(
     listed.map(async ({ id: container, image, imageId: id, labels }) => {

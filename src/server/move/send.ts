@@ -9,7 +9,7 @@ import { asDavit } from '../accounts.ts'
 import { localEngine } from '../machine.ts'
 import type { Work } from '../run.ts'
 import { sizeOf } from './contents.ts'
-import type { Contents, Group, MovedImage } from './contents.ts'
+import type { Contents, Group } from './contents.ts'
 import { drafts } from './journal.ts'
 import type { Filling } from './messages.ts'
 import type { MovePlan } from './plan.ts'
@@ -122,7 +122,7 @@ export function openSending(
 
 const secondsSince = (began: number) => `${((Date.now() - began) / 1000).toFixed(1)} s`
 
-const imageLost = ({ shown }: MovedImage, destination: Destination) =>
+const imageLost = ({ shown }: { shown: string }, destination: Destination) =>
   new Failure(
     'move_image',
     `The Docker of ${nameOf(destination)} took the image ${shown}, but doesn’t have it.`,
