@@ -147,14 +147,9 @@ export async function requestRestart(work: Work) {
 
 /** `active`, `activating`, `deactivating`, `inactive` or `failed`. */
 export async function activeState(work: Work) {
-  return (
-    (
-      await tryRun({
-        ...work,
-        argv: ['systemctl', 'show', '--property=ActiveState', '--value', service],
-      })
-    ).lines[0] ?? 'unknown'
-  )
+  const options = ['--property=ActiveState', '--value', service]
+  const { lines } = await tryRun({ ...work, argv: ['systemctl', 'show', ...options] })
+  return lines[0] ?? 'unknown'
 }
 
 /** The reason that Davit logged for its end since a time in milliseconds; null without one. */

@@ -42,7 +42,7 @@ export async function planUninstall(extent: Extent) {
     stop(layout),
     ...(extent.apps && instanceId ? [apps(instanceId)] : []),
     unit(layout),
-    ...(extent.data ? [files(layout), account()] : []),
+    ...(extent.data ? [files(layout), noUser()] : []),
     executable(layout), // last: it is needed to finish an interrupted removal
   ])
   return { steps, lost: asDavit(() => lossesOf(layout, extent)), instanceId }
@@ -172,12 +172,14 @@ function targetOf(link: string) {
   }
 }
 
-const account = (): Step => ({
+/** With --force also while a connection of that user is still open. */
+export const noUser = (...options: '--force'[]): Step => ({
   does: `Remove the user ${user}`,
   isDone: () => !hasUser(),
   async act(work) {
-    const todo = 'End what runs as that user, then run davit uninstall again.'
-    await run({ ...work, todo, argv: ['userdel', user] })
+    if (!hasUser()) return
+    const todo = 'End what runs as that user, then run the same command again.'
+    await run({ ...work, todo, argv: ['userdel', ...options, user] })
   },
 })
 

@@ -10,7 +10,7 @@ import { run, tryRun } from '../run.ts'
 import { reload } from '../service.ts'
 import { stepsLeft } from '../steps.ts'
 import type { Step } from '../steps.ts'
-import { executable } from '../uninstall.ts'
+import { executable, noUser } from '../uninstall.ts'
 import { firewallRemoval, firewallScript, firewallUnit } from './firewall.ts'
 import type { Sshd } from './judge.ts'
 import { readRecord, recordText, removeEmpty, removeRecord, writeRecord } from './record.ts'
@@ -55,7 +55,7 @@ export const joinSteps = (plan: JoinPlan): Step[] => [
 export const leaveSteps = (layout: Layout, record: Record): Step[] => [
   removal(layout.firewallUnit, () => removeFirewall(layout)),
   removal(layout.keys, async () => removeKey(layout)),
-  ...(record.hasMadeUser ? [noUser()] : []),
+  ...(record.hasMadeUser ? [noUser('--force')] : []), // Davit's connection ends within seconds
   ...(record.hasCopiedExecutable ? [executable(layout)] : []),
   removal(layout.joined, async () => removeRecord(layout)), // last: it is needed to finish an interrupted run
 ]
@@ -84,18 +84,7 @@ const account = ({ layout, record }: JoinPlan): Step => ({
   does: `Create the user ${user}, who may use Docker`,
   isDone: () => hasUser() && mayUseDocker() && existsSync(layout.keys),
   act: (work) => createUser(layout, { ...work, hasShell: true }),
-  ...(record.hasMadeUser && { undo: noUser().act }),
-})
-
-/** Also while a connection of Davit is still open, which ends within seconds. */
-const noUser = (): Step => ({
-  does: `Remove the user ${user}`,
-  isDone: () => !hasUser(),
-  async act(work) {
-    if (!hasUser()) return
-    const todo = 'End what runs as that user, then run it again.'
-    await run({ ...work, todo, argv: ['userdel', '--force', user] })
-  },
+  ...(record.hasMadeUser && { undo: noUser('--force').act }),
 })
 
 /** Only Docker can be used with it, and only from Davit's server. */
