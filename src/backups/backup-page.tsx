@@ -32,25 +32,20 @@ type Props = {
 }
 
 type PageProps = Props & {
-  extent: { first: number; last: number }
-  lines: Line[]
-  previous: number | null
-  chosen: Chosen
+  log: {
+    extent: { first: number; last: number }
+    lines: Line[]
+    previous: number | null
+    chosen: Chosen
+  }
   draft: Draft
   /** Null for what can’t be restored. */
   preview: Preview | null
 }
 
-export const BackupPage = ({
-  extent,
-  lines,
-  previous,
-  chosen,
-  draft,
-  preview,
-  ...of
-}: PageProps) => {
+export const BackupPage = ({ log, draft, preview, ...of }: PageProps) => {
   const { backup } = of
+  const { extent, lines } = log
   const path = `/backups/${backup.id}/logs`
   const hasEnded = isEnded(backup.status) && !of.isProving && !of.isRestoring
   return (
@@ -59,13 +54,10 @@ export const BackupPage = ({
       <Contents backup={backup} hasTarget={of.target !== undefined} />
       {preview && <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />}
       <LogViewer
+        {...log}
         path={path}
         page={`/backups/${backup.id}`}
-        chosen={chosen}
         heading="Log"
-        extent={extent}
-        lines={lines}
-        previous={previous}
         note={
           lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
         }
@@ -76,15 +68,8 @@ export const BackupPage = ({
   )
 }
 
-const Status = ({
-  backup,
-  target,
-  progress,
-  isCancelling,
-  isThere,
-  isProving,
-  isRestoring,
-}: Props) => {
+const Status = (props: Props) => {
+  const { backup, target, progress, isCancelling, isThere, isProving } = props
   const { status, startedAt, finishedAt } = backup
   const list = { kind: backup.subjectKind, id: backup.subjectId }
   return (
@@ -115,9 +100,7 @@ const Status = ({
           <Proof backup={backup} />
         )}
         <div class="actions">
-          <Actions
-            {...{ backup, isCancelling, isProving, isRestoring, hasTarget: target !== undefined }}
-          />
+          <Actions {...props} />
         </div>
       </div>
       <dl class="facts">
@@ -156,13 +139,8 @@ const Status = ({
   )
 }
 
-const Actions = ({
-  backup: { id, status, goneAt },
-  isCancelling,
-  isProving,
-  isRestoring,
-  hasTarget,
-}: Omit<Props, 'target' | 'progress' | 'isThere'> & { hasTarget: boolean }) => {
+const Actions = ({ backup, target, isCancelling, isProving, isRestoring }: Props) => {
+  const { id, status, goneAt } = backup
   if (!isEnded(status) || isProving || isRestoring)
     return (
       <PostForm action={`/backups/${id}/cancel`} question={isRestoring ? cancelRestore : undefined}>
@@ -174,7 +152,7 @@ const Actions = ({
   if (goneAt) return null
   return (
     <>
-      {hasTarget && status === 'succeeded' && (
+      {target && status === 'succeeded' && (
         <PostForm action={`/backups/${id}/prove`}>
           <Button icon="check" variant="outline">
             Prove now
@@ -184,7 +162,7 @@ const Actions = ({
       <PostForm
         action={`/backups/${id}`}
         method="DELETE"
-        question={hasTarget ? questions.delete : questions.forget}
+        question={target ? questions.delete : questions.forget}
       >
         <Button icon="trash-2" quiet variant="ghost">
           Delete…

@@ -194,7 +194,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       page: () => (
         <BackupPage
           {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
-          {...{ extent, ...found, chosen, draft, preview }}
+          {...{ log: { extent, ...found, chosen }, draft, preview }}
         />
       ),
       json,

@@ -59,9 +59,10 @@ export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
   )
 }
 
-const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
-  const { items, nextCursor, plan, targets, draft } = list
-  const path = backupsPath(subject)
+type ContentProps = Omit<Props, 'head' | 'user'>
+
+const Backups = (props: ContentProps) => {
+  const { subject, items, nextCursor, targets } = props
   if (targets.length === 0 && items.length === 0)
     return (
       <EmptyState title="No target for backups yet">
@@ -74,11 +75,11 @@ const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
     )
   return (
     <>
-      <PlanSection {...{ subject, ...list }} />
+      <PlanSection {...props} />
       <section aria-labelledby="backups-heading">
         <div class="section-head">
           <h2 id="backups-heading">Backups</h2>
-          {targets.length > 0 && <BackUpNow {...{ path, plan, targets, draft }} />}
+          {targets.length > 0 && <BackUpNow {...props} />}
         </div>
         <Live id="backups">
           {items.length === 0 ? (
@@ -86,10 +87,10 @@ const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
               <p>{whatIsStored[subject.kind]}</p>
             </EmptyState>
           ) : (
-            <BackupList {...list} />
+            <BackupList {...props} />
           )}
         </Live>
-        <MoreLink href={path} nextCursor={nextCursor} />
+        <MoreLink href={backupsPath(subject)} nextCursor={nextCursor} />
       </section>
     </>
   )
@@ -121,13 +122,8 @@ const BackupList = ({
   </ul>
 )
 
-const BackUpNow = ({
-  path,
-  plan,
-  targets,
-  draft,
-}: Pick<Props, 'plan' | 'targets' | 'draft'> & { path: string }) => (
-  <PostForm action={path} class="form" draft={draft}>
+const BackUpNow = ({ subject, plan, targets, draft }: ContentProps) => (
+  <PostForm action={backupsPath(subject)} class="form" draft={draft}>
     <FormError />
     {targets.length > 1 && (
       <SelectField
@@ -143,12 +139,7 @@ const BackUpNow = ({
   </PostForm>
 )
 
-const PlanSection = ({
-  subject,
-  plan,
-  overdue,
-  targets,
-}: Pick<Props, 'subject' | 'plan' | 'overdue' | 'targets'>) => {
+const PlanSection = ({ subject, plan, overdue, targets }: ContentProps) => {
   const path = `${backupsPath(subject)}/plan`
   return (
     <Live as="section" id="backup-plan" aria-labelledby="plan-heading">
@@ -183,11 +174,9 @@ const PlanSection = ({
   )
 }
 
-const PlanFacts = ({
-  plan,
-  overdue,
-  targets,
-}: { plan: Plan } & Pick<Props, 'overdue' | 'targets'>) => {
+type PlanProps = { plan: Plan } & Pick<Props, 'overdue' | 'targets'>
+
+const PlanFacts = ({ plan, overdue, targets }: PlanProps) => {
   const times = timesOf(plan)
   return (
     <>

@@ -18,17 +18,15 @@ type Props = {
   draft: Draft
 }
 
-type FormProps = Omit<Props, 'draft'> & {
-  /** Its own input only. */
-  draft: Draft
-}
+type OverProps = Props & { isBeside: boolean }
+type NewProps = Props & { service: NewService }
 
 /** What a restore replaces or creates, the last one, and a form for each. */
 export const RestoreSection = ({ draft, ...of }: Props) => {
   const { backup, preview } = of
   const { into = 'same', environment_id: environmentId } = draft.values
   const form = into === 'new' ? 'new' : environmentId === undefined ? 'same' : 'other'
-  const draftOf = (one: typeof form) => (one === form ? draft : emptyDraft)
+  const draftOf = (one: typeof form) => (one === form ? draft : emptyDraft) // each has only its own
   return (
     <Live as="section" id="restore" aria-labelledby="restore-heading">
       <h2 id="restore-heading">Restore</h2>
@@ -74,13 +72,7 @@ const LastRestore = ({ backup: { restore } }: Pick<Props, 'backup'>) =>
   )
 
 /** Of what it is of, or of another environment. */
-const RestoreOver = ({
-  backup,
-  preview,
-  isRestoring,
-  draft,
-  isBeside,
-}: FormProps & { isBeside: boolean }) => {
+const RestoreOver = ({ backup, preview, isRestoring, draft, isBeside }: OverProps) => {
   const end = isBeside ? '-beside' : ''
   const name = isBeside ? 'that environment' : preview.same!.name
   return (
@@ -131,13 +123,7 @@ const RestoreOver = ({
   )
 }
 
-const RestoreIntoNew = ({
-  backup,
-  preview,
-  service,
-  isRestoring,
-  draft,
-}: FormProps & { service: NewService }) => (
+const RestoreIntoNew = ({ backup, preview, service, isRestoring, draft }: NewProps) => (
   <PostForm action={`/backups/${backup.id}/restore`} class="form" draft={draft}>
     <h3>Into a new service</h3>
     <FormError />
