@@ -1,60 +1,38 @@
-import type { Writable } from 'node:stream'
-import type { StoredContents } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { labelFilter, partLabel } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
-import { openComponents } from '../runtime/component.ts'
+import { openComponents, volumesIn } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
-import type { WorkloadKey } from '../runtime/workload.ts'
+import type { Workload, WorkloadKey } from '../runtime/workload.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
 import { dump, recipeOf, renamedImages, toolsOf } from './recipes/index.ts'
-import { workloadOf } from './subject.ts'
+import type { EachFile } from './recipes/index.ts'
 import type { Subject } from './subject.ts'
 
-export type DumpFile = {
-  name: string
-  write: (to: Writable, signal: AbortSignal) => Promise<void>
-}
+type DataOwner = { subject: Subject; workload: Workload }
+type Dumping = { used: AsyncDisposableStack; signal: AbortSignal }
 
 /** What a workload has to be backed up. */
-export type Data = {
-  /** Each is dumped by its own tool. */
-  databases: {
-    component: string
-    dump: (
-      each: (file: DumpFile, signal: AbortSignal) => Promise<void>,
-      how: { used: AsyncDisposableStack; signal: AbortSignal },
-    ) => Promise<StoredContents>
-  }[]
-  /** The engine's names of those that no dump stands for. */
-  volumes: string[]
-  /** Those that one stands for. */
-  dumped: string[]
-  /** Directories of the server, which are never backed up. */
-  unsaved: string[]
-}
-
-type DataOwner = { subject: Subject; workload: NonNullable<ReturnType<typeof workloadOf>> }
-
 export async function dataOf(
   deps: BackupDeps,
   { subject, workload }: DataOwner,
   { signal }: { signal: AbortSignal },
-): Promise<Data> {
+) {
   const { ownerId } = workload
   const there = whereDataIs(deps, workload)
   const { components, recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
-  const mounted = components.flatMap(({ options }) => options.volumes ?? [])
+  const mounted = volumesIn(components)
   // those of an earlier version, as long as they exist: an update may have renamed one
   const all = await volumesThere(deps, workload)
-  const earlier = all.filter((name) => !mounted.some((volume) => volume.name === name))
+  const earlier = all.filter((name) => !mounted.includes(name))
   return {
+    /** Each is dumped by its own tool. */
     databases: recipe.databases.map((source) => ({
       component: source.component,
-      async dump(each, { used, signal }) {
+      async dump(each: EachFile, { used, signal }: Dumping) {
         const containerId = containerIn(containers, source.component)
         const tools = toolsOf(there, { source, containerId, ownerId })
         try {
@@ -65,7 +43,8 @@ export async function dataOf(
         }
       },
     })),
-    volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
+    /** The engine's names of those that no dump stands for. */
+    volumes: [...recipe.volumes, ...earlier].sort(),
     dumped: recipe.dumped,
     unsaved: recipe.unsaved,
   }

@@ -70,10 +70,15 @@ export type StoredContents = {
   databases: {
     name: string
     file: string
+    /** `fewest` is for rows that expire by themselves. */
     tables: { name: string; rows: number; fewest?: number }[]
+    /** True when the rows were counted outside of the snapshot. */
+    isInexact?: boolean
     extensions?: string[]
+    /** Statements that create it, with `%1$I` for its name. */
     create?: string[]
   }[]
+  /** The users of the server. Those that exist when it is loaded stay as they are. */
   roles?: { file: string; names: string[] }
 }
 

@@ -8,7 +8,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { leastFree } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { firstServer } from '../platform/root.ts'
-import { hasVolumes, openComponents } from '../runtime/component.ts'
+import { hasVolumes, openComponents, volumesIn } from '../runtime/component.ts'
 import type { Component } from '../runtime/component.ts'
 import { getMove, placementOn } from '../runtime/move-store.ts'
 import type { MoveDeps } from '../runtime/moves.ts'
@@ -54,12 +54,6 @@ export async function previewMove(deps: PreviewDeps, subject: Movable): Promise<
     last: last && moveJson(last),
   }
 }
-
-export const volumesIn = (components: Component[]) => [
-  ...new Set(
-    components.flatMap(({ options: { volumes = [] } }) => volumes.map(({ name }) => name)),
-  ),
-]
 
 /** Throws when nothing runs that could be moved. */
 export function whatRuns(deps: MoveDeps, subject: Movable) {

@@ -99,6 +99,13 @@ export const mayEnd = ({ oneShot, options: { restart } }: Pick<Component, 'oneSh
 export const hasVolumes = (components: Pick<Component, 'options'>[]) =>
   components.some(({ options: { volumes = [] } }) => volumes.length > 0)
 
+/** The names of all that they mount, each once. */
+export const volumesIn = (components: Pick<Component, 'options'>[]) => [
+  ...new Set(
+    components.flatMap(({ options: { volumes = [] } }) => volumes.map(({ name }) => name)),
+  ),
+]
+
 const sealedAs = (releaseId: string) => `release ${releaseId}`
 
 export const sealComponents = (secrets: Secrets, releaseId: string, components: Component[]) =>

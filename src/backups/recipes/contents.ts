@@ -1,27 +1,11 @@
 import { Failure } from '../../platform/errors.ts'
+import type { StoredContents } from '../../db/schema.ts'
 import type { BackupEngine } from '../../services/compose/declaration.ts'
 
-/** What a dump has, as counted in the snapshot that it was made of. Plain JSON. */
-export type Contents = {
-  component: string
-  engine: BackupEngine
-  version: string
-  databases: DatabaseContents[]
-  /** The users of the server. Those that exist when it is loaded stay as they are. */
-  roles?: { file: string; names: string[] }
-}
+/** As counted in the snapshot that a dump was made of. */
+export type Contents = StoredContents & { engine: BackupEngine }
 
-export type DatabaseContents = {
-  name: string
-  file: string
-  /** `fewest` is for rows that expire by themselves. */
-  tables: { name: string; rows: number; fewest?: number }[]
-  /** True when the rows were counted outside of the snapshot. */
-  isInexact?: boolean
-  extensions?: string[]
-  /** Statements that create it, with `%1$I` for its name. */
-  create?: string[]
-}
+export type DatabaseContents = StoredContents['databases'][number]
 
 export const engineNames: Record<BackupEngine, string> = {
   postgresql: 'PostgreSQL',

@@ -14,7 +14,6 @@ import type { Target, Tool, ToolDeps } from './tool.ts'
 export { differenceOf, refuseNewer } from './contents.ts'
 export type { Contents } from './contents.ts'
 export { recipeOf, renamedImages } from './recipe.ts'
-export type { Recipe } from './recipe.ts'
 export { toolsOf } from './tool.ts'
 export type { Source, Target } from './tool.ts'
 
@@ -29,7 +28,7 @@ const undoTimeout = 60_000
 type Call = Target & { signal: AbortSignal }
 type Open = Call & Pick<Tool, 'tools'>
 
-type DumpFile = {
+export type DumpFile = {
   name: string
   /** Doesn't end the stream, and rejects when the file isn't whole. */
   write: (to: Writable, signal: AbortSignal) => Promise<void>
@@ -38,7 +37,7 @@ type DumpFile = {
 type Dump = Call & { each: EachFile }
 
 /** Called for two files at once at most, one of which is small. */
-type EachFile = (file: DumpFile, signal: AbortSignal) => Promise<void>
+export type EachFile = (file: DumpFile, signal: AbortSignal) => Promise<void>
 
 type Load = Call & {
   contents: Contents

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Db } from '../../db/index.ts'
 import { parseReference } from '../../registries/image-registry.ts'
+import { volumesIn } from '../../runtime/component.ts'
 import type { Component } from '../../runtime/component.ts'
 import { shownImage } from '../../runtime/images/private-names.ts'
 import { deployedImage, listServiceImages } from '../../runtime/images/stack-store.ts'
@@ -8,19 +9,6 @@ import { volumeNameOf } from '../../services/compose/containers.ts'
 import type { BackupDeclaration, BackupEngine } from '../../services/compose/declaration.ts'
 import { isImageVolume } from '../../services/image-volumes.ts'
 import type { Source } from './tool.ts'
-
-/** How the data of a workload is backed up. */
-export type Recipe = {
-  databases: Source[]
-  /** The engine's names of volumes that are stored as files, with the components to pause or stop meanwhile. */
-  volumes: { volume: string; components: string[] }[]
-  /** Those that a dump stands for. */
-  dumped: string[]
-  /** Paths of the host, which are never backed up. */
-  unsaved: string[]
-  /** By component, what the template has the restored copy asked. */
-  queries: BackupDeclaration['queries']
-}
 
 type Options = {
   /** The id of the service or environment. */
@@ -41,7 +29,8 @@ export const renamedImages = (db: Db, components: Component[]): Map<string, stri
     }),
   )
 
-export function recipeOf({ id, components, backup, images }: Options): Recipe {
+/** How the data of a workload is backed up. */
+export function recipeOf({ id, components, backup, images }: Options) {
   const databases = components.flatMap((component): Source[] => {
     const { name } = component
     const image = images?.get(name) ?? component.options.image
@@ -59,19 +48,18 @@ export function recipeOf({ id, components, backup, images }: Options): Recipe {
     }),
   )
   const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
-  const users = new Map<string, string[]>()
-  for (const { name, options } of components)
-    for (const { name: volume } of options.volumes ?? [])
-      if (!without.has(volume)) users.set(volume, [...(users.get(volume) ?? []), name])
-  const isDumped = ([volume, components]: [string, string[]]) =>
-    data.has(volume) && components.every((name) => servers.has(name))
+  const others = new Set(volumesIn(components.filter(({ name }) => !servers.has(name))))
+  const all = volumesIn(components).filter((volume) => !without.has(volume))
+  const isDumped = (volume: string) => data.has(volume) && !others.has(volume)
   return {
     databases,
+    /** By component, what the template has the restored copy asked. */
     queries: backup?.queries ?? {},
-    volumes: [...users]
-      .filter((one) => !isDumped(one))
-      .map(([volume, components]) => ({ volume, components })),
-    dumped: [...users].filter(isDumped).map(([volume]) => volume),
+    /** The engine's names of volumes that are stored as files. */
+    volumes: all.filter((volume) => !isDumped(volume)),
+    /** Those that a dump stands for. */
+    dumped: all.filter(isDumped),
+    /** Paths of the host, which are never backed up. */
     unsaved: components.flatMap(
       ({ options }) => options.granted?.binds?.map((b) => b.source) ?? [],
     ),
