@@ -139,18 +139,16 @@ async function sideBySide(outer: AbortSignal, works: ((side: Side) => Promise<un
 
 /** What a server has now. It reads all of its rows. */
 export const inspect = (deps: ToolDeps, call: Call): Promise<Contents> =>
-  withTools(deps, call, (open) => inspectAll(deps, open))
-
-async function inspectAll(deps: ToolDeps, call: Open): Promise<Contents> {
-  const engine = engineOf(call)
-  const { small: _, ...contents } = await serverOf(deps, call)
-  for (const [index, database] of contents.databases.entries()) {
-    const script = engine.database.count
-    const counted = await linesOf(deps, { ...call, script, env: envOf(engine, database) })
-    contents.databases[index] = { ...database, ...engine.toDatabase(counted) }
-  }
-  return contents
-}
+  withTools(deps, call, async (open) => {
+    const engine = engineOf(open)
+    const { small: _, ...contents } = await serverOf(deps, open)
+    for (const [index, database] of contents.databases.entries()) {
+      const script = engine.database.count
+      const counted = await linesOf(deps, { ...open, script, env: envOf(engine, database) })
+      contents.databases[index] = { ...database, ...engine.toDatabase(counted) }
+    }
+    return contents
+  })
 
 /** The first line of what a database selects. Ask a copy, never what runs. */
 export const ask = (
@@ -187,30 +185,25 @@ export const mayEndInPart = ({
   engines[source.engine].database.erases === true || chosen(contents, which).length > 1
 
 /** Replaces the databases of a dump in a server that runs, or creates them; others stay as they are. */
-export const load = (deps: ToolDeps, call: Load): Promise<void> =>
-  withTools(deps, call, (open) => loadAll(deps, open))
-
-async function loadAll(
-  deps: ToolDeps,
-  { contents, database, read, ...call }: Load & Open,
-): Promise<void> {
-  const engine = engineOf(call)
-  refuseNewer(contents, await serverOf(deps, call))
-  const loadRoles = async () => {
-    if (!engine.roles || !contents.roles) return
-    const { file } = contents.roles
-    const env = engine.env?.() ?? {}
-    const stdin = (to: Writable, signal: AbortSignal) => read(file, to, signal)
-    await runTool(deps, { ...call, script: engine.roles.load, env, stdin })
-  }
-  if (!engine.roles?.isLast) await loadRoles()
-  for (const one of chosen(contents, { database }))
-    await loadOne(deps, {
-      ...{ ...call, script: engine.database.load, env: envOf(engine, one) },
-      stdin: (to, signal) => read(one.file, to, signal),
-    })
-  if (engine.roles?.isLast) await loadRoles()
-}
+export const load = (deps: ToolDeps, { contents, database, read, ...call }: Load): Promise<void> =>
+  withTools(deps, call, async (open) => {
+    const engine = engineOf(open)
+    refuseNewer(contents, await serverOf(deps, open))
+    const loadRoles = async () => {
+      if (!engine.roles || !contents.roles) return
+      const { file } = contents.roles
+      const env = engine.env?.() ?? {}
+      const stdin = (to: Writable, signal: AbortSignal) => read(file, to, signal)
+      await runTool(deps, { ...open, script: engine.roles.load, env, stdin })
+    }
+    if (!engine.roles?.isLast) await loadRoles()
+    for (const one of chosen(contents, { database }))
+      await loadOne(deps, {
+        ...{ ...open, script: engine.database.load, env: envOf(engine, one) },
+        stdin: (to, signal) => read(one.file, to, signal),
+      })
+    if (engine.roles?.isLast) await loadRoles()
+  })
 
 /** Puts right what a `load` has left in a server that runs, when Davit’s end was its end. */
 export const undoLoad = (deps: ToolDeps, { contents, database, ...call }: Omit<Load, 'read'>) =>

@@ -27,35 +27,31 @@ const timeout = 60_000
  * Puts right what loads that Davit’s end ended may have left in the servers, such as a Redis that refuses writes, as
  * it still follows a server that no longer exists. Returns true when nothing is left. A failure is only reported.
  */
-export async function undoLoads(deps: BackupDeps, undoing: Undoing): Promise<boolean> {
-  const { backup, signal } = undoing
+export async function undoLoads(
+  deps: BackupDeps,
+  { backup, into, database, signal: outer }: Undoing,
+): Promise<boolean> {
+  const { id, ownerId } = backup
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(timeout)])
   try {
-    await undoAll(deps, {
-      ...undoing,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    const subject = findSubject(deps.db, { ...into, ownerId })
+    const workload = subject && workloadOf(subject)
+    if (!workload) return true
+    const { recipe } = await recipeIn(deps, { subject, workload })
+    const containers = await containersOf(deps, workload, { signal })
+    const there = whereDataIs(deps, workload)
+    const work = chosenIn(backup, database).map(async ({ contents, only }) => {
+      const source = recipe.databases.find((one) => one.component === contents.component)
+      if (!source) return
+      const server = { source, containerId: containerIn(containers, source.component), ownerId }
+      await undoLoad(there, { ...server, contents, database: only, signal })
     })
+    await allEnded(work)
     return true
   } catch (error) {
-    if (signal.reason === cancelled) return false
-    signal.throwIfAborted()
-    report('a load that Davit’s end ended isn’t cleaned up', error, { backup: backup.id })
+    if (outer.reason === cancelled) return false
+    outer.throwIfAborted()
+    report('a load that Davit’s end ended isn’t cleaned up', error, { backup: id })
     return false
   }
-}
-
-async function undoAll(deps: BackupDeps, { backup, into, database, signal }: Undoing) {
-  const { ownerId } = backup
-  const subject = findSubject(deps.db, { ...into, ownerId })
-  const workload = subject && workloadOf(subject)
-  if (!workload) return
-  const { recipe } = await recipeIn(deps, { subject, workload })
-  const containers = await containersOf(deps, workload, { signal })
-  const there = whereDataIs(deps, workload)
-  const work = chosenIn(backup, database).map(async ({ contents, only }) => {
-    const source = recipe.databases.find((one) => one.component === contents.component)
-    if (!source) return
-    const server = { source, containerId: containerIn(containers, source.component), ownerId }
-    await undoLoad(there, { ...server, contents, database: only, signal })
-  })
-  await allEnded(work)
 }
