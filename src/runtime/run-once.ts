@@ -44,6 +44,9 @@ export type Once = {
   shutdown: AbortSignal
 }
 
+/** Milliseconds between two looks at whether one whose time is nearly over is still held. */
+const heldLook = 1000
+
 type OnceRun = RuntimeDeps & Once & { network: string }
 
 /** True while someone works on it: this process, or the one that resumes the job of a run. */
@@ -152,7 +155,9 @@ async function waitForEnd(run: OnceRun & { heldBefore: number }, id: string): Pr
   return { exitCode, oomKilled, why: await whyEnded(docker, { ...container, container, lines }) }
 
   async function untilExit(): Promise<void> {
-    const over = AbortSignal.timeout(Math.max(0, left()))
+    // what is left stays the same while it is held
+    const fewest = locks.isHeld(workload) ? heldLook : 0
+    const over = AbortSignal.timeout(Math.max(fewest, left()))
     try {
       await docker.waitForExit(id, { signal: AbortSignal.any([signal, over]) })
     } catch (error) {

@@ -116,8 +116,14 @@ describe('a command that runs once', () => {
     const { signal } = new AbortController()
     const over = Promise.withResolvers<void>()
     const started = () => void t.locks.hold(workload, signal, () => over.promise)
+    let waits = 0
+    t.faults.waitForExit = (...asked) => {
+      waits++
+      return t.docker.waitForExit(...asked)
+    }
     expect(await run('sleep 0.3; exit 4', { timeout: 0.1, started })).toMatchObject({ exitCode: 4 })
     over.resolve()
+    expect(waits).toBeLessThan(3) // what is left of its time doesn't change meanwhile
   })
 
   test('that needs more memory than it may have says so', async () => {
