@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { BackupDeps } from './deps.ts'
 import type { Restic } from './restic/restic.ts'
-import { listPlansOn, listUnfinishedOn } from './store.ts'
+import { listInUseOn, listPlansOn, listUnfinishedOn } from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
 import { getTarget } from './targets/store.ts'
@@ -36,7 +36,7 @@ export async function openRepository(
   return deps.openRestic(target, options)
 }
 
-/** What a target can’t be removed from: plans, and backups that haven’t ended. */
+/** What a target can’t be removed from: plans, and backups that haven’t ended, or are restored or proven. */
 export const usersOfTarget = (db: Db, targetId: string) => [
   ...listPlansOn(db, targetId).map(({ subjectKind: kind, subjectId: id, ownerId }) => ({
     href: backupsPath({ kind, id }),
@@ -45,5 +45,9 @@ export const usersOfTarget = (db: Db, targetId: string) => [
   ...listUnfinishedOn(db, targetId).map(({ id, subjectName }) => ({
     href: `/backups/${id}`,
     name: `a backup of ${subjectName}`,
+  })),
+  ...listInUseOn(db, targetId).map(({ id, subjectName }) => ({
+    href: `/backups/${id}`,
+    name: `a restore or proof of a backup of ${subjectName}`,
   })),
 ]

@@ -7,6 +7,7 @@ import {
   backupPlans,
   backups,
   backupSubjects,
+  jobs,
   runStatuses,
   targets,
   volumeHolds,
@@ -189,6 +190,23 @@ export const listPlansOn = (db: Tx, targetId: string) =>
 
 export const listUnfinishedOn = (db: Tx, targetId: string) =>
   listRows(db, backups, and(eq(backups.targetId, targetId), unfinished))
+
+/** Those on the target that are restored or proven, or are about to be. */
+export const listInUseOn = (db: Tx, targetId: string) =>
+  listRows(
+    db,
+    backups,
+    and(
+      eq(backups.targetId, targetId),
+      inArray(
+        backups.id,
+        db
+          .select({ id: jobs.input })
+          .from(jobs)
+          .where(inArray(jobs.kind, ['restore', 'proof'])),
+      ),
+    ),
+  )
 
 export const hasBackupsOn = (db: Tx, targetId: string) =>
   hasRow(

@@ -22,6 +22,23 @@ test('a target isn’t removed under a plan, which is named, nor under a backup 
   expect((await ada.delete(target)).status).toBe(200)
 })
 
+test.each(['restore', 'prove'])(
+  'a target isn’t removed before what was asked for of a backup has ended: %s',
+  async (verb) => {
+    const { t, ada, targetId, service, backUp } = await aService()
+    const { id } = await backUp()
+    const target = `${settings}/${targetId}`
+    t.jobs.wake = () => {} // none begins
+    const asked = await ada.post(`/backups/${id}/${verb}`, { backupFirst: false })
+    expect(asked.status).toBe(200)
+    const refused = await ada.delete(target)
+    expect(refused.status).toBe(409)
+    expect(refused.json.detail).toContain(service.name)
+    await ada.post(`/backups/${id}/cancel`, {})
+    expect((await ada.delete(target)).status).toBe(200)
+  },
+)
+
 test('a target with backups is only moved to where its repository is', async () => {
   const existing: boolean[] = []
   let failure: Failure | null = null
