@@ -20,6 +20,8 @@ export type Engine = {
     load: string
     /** True when `load` removes the old data before it has read the new. */
     erases?: true
+    /** Waits until what was loaded outlives the server's end, if that takes longer. */
+    settle?: string
     /** Run when `load` has failed, or was ended, also with Davit itself. Repeatable. */
     undo?: string
   }

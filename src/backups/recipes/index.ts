@@ -205,6 +205,13 @@ export const load = (deps: ToolDeps, { contents, database, read, ...call }: Load
     if (engine.roles?.isLast) await loadRoles()
   })
 
+/** To be awaited after a `load`, before its server is stopped or restarted. */
+export const settled = (deps: ToolDeps, call: Call): Promise<void> =>
+  withTools(deps, call, async (open) => {
+    const { settle: script } = engineOf(open).database
+    if (script !== undefined) await textOf(deps, { ...open, script })
+  })
+
 /** Puts right what a `load` has left in a server that runs, when Davit’s end was its end. */
 export const undoLoad = (deps: ToolDeps, { contents, database, ...call }: Omit<Load, 'read'>) =>
   withTools(deps, call, async (open) => {

@@ -60,6 +60,10 @@ until info replication && grep -q ^master_link_status:up info; do
 done
 ask replicaof no one > answer; grep -qx OK answer || fail answer`
 
+/** Until an append-only file has what was loaded, a server that is stopped has its old data again. */
+const settle = `${tools}
+while info persistence && grep -Eq '^aof_rewrite_(in_progress|scheduled):1' info; do sleep 0.1; done`
+
 /** Leaves no server that waits for one that is gone. */
 const undo = `${tools}
 info replication
@@ -69,7 +73,7 @@ ask replicaof no one`
 export const redis: Engine = {
   server: serverOf,
   roles: null,
-  database: { dump, count, load, undo },
+  database: { dump, count, load, settle, undo },
   ending: 'rdb',
   toDatabase: (lines) => ({
     tables: (lines as [string, number, number][]).map(([name, rows, fewest]) => ({

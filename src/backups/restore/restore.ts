@@ -20,6 +20,7 @@ import {
   load,
   mayEndInPart,
   refuseNewer,
+  settled,
   toolsOf,
   versionOf,
 } from '../recipes/index.ts'
@@ -150,6 +151,7 @@ async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { res
   if (mayEndInPart({ ...target, ...which })) note(what, 'part')
   await load(deps, { ...target, ...which, read, signal })
   note(what, 'whole')
+  await settled(deps, { ...target, signal })
   const { databases } = await inspect(deps, { ...target, signal })
   const tables = databases.flatMap((one) =>
     only === undefined || one.name === only ? one.tables : [],

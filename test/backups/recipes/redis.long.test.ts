@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { differenceOf, undoLoad } from '../../../src/backups/recipes/index.ts'
+import { differenceOf, settled, undoLoad } from '../../../src/backups/recipes/index.ts'
 import { imageOf } from '../../support/images/recipes.ts'
 import { ensureServiceImages } from '../../support/machine.ts'
+import { until } from '../../support/until.ts'
 import { dumped, inspected, loaded, scene } from './scene.ts'
 
 await ensureServiceImages({ say: console.error })
@@ -52,6 +53,27 @@ test('all keys are in a dump, and in place of others in a server that keeps runn
   expect(differenceOf(kept.contents, await inspected(deps, to.target))).toBeNull()
   await to.run('del', 'key1')
   expect(differenceOf(kept.contents, await inspected(deps, to.target))).toContain('keys')
+}, 120_000)
+
+test('what was loaded outlives the end of a server that still writes it to its append-only file', async () => {
+  const from = await server()
+  await from.run('mset', 'one', '1', 'two', '2', 'three', '3')
+  const kept = await dumped(deps, from.target)
+  const to = await server()
+  await to.run('set', 'of today', '1')
+  await to.run('config', 'set', 'rdb-key-save-delay', '1000000') // a second for each key
+  await loaded(deps, to.target, kept)
+  await settled(deps, { ...to.target, signal: new AbortController().signal })
+  await deps.docker.stopContainer(to.target.containerId, { timeoutSeconds: 0 })
+  await deps.docker.startContainer(to.target.containerId)
+  await until(() =>
+    to.run('ping').then(
+      (answer) => answer === 'PONG',
+      () => false,
+    ),
+  )
+  expect(await to.run('mget', 'one', 'two', 'three')).toBe('1\n2\n3')
+  expect(await to.run('exists', 'of today')).toBe('0')
 }, 120_000)
 
 test('a wrong password and a file that is cut or changed leave the server as it was', async () => {
