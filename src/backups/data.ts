@@ -8,7 +8,7 @@ import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
 import { dump, recipeOf, renamedImages, toolsOf } from './recipes/index.ts'
-import type { EachFile } from './recipes/index.ts'
+import type { EachFile, Folders } from './recipes/index.ts'
 import type { Subject } from './subject.ts'
 
 type DataOwner = { subject: Subject; workload: Workload }
@@ -22,7 +22,7 @@ export async function dataOf(
 ) {
   const { ownerId } = workload
   const there = whereDataIs(deps, workload)
-  const { components, recipe } = await recipeIn(deps, { subject, workload })
+  const { components, recipe, knowing } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const mounted = volumesIn(components)
   // those of an earlier version, as long as they exist: an update may have renamed one
@@ -36,16 +36,25 @@ export async function dataOf(
         const containerId = containerIn(containers, source.component)
         const tools = toolsOf(there, { source, containerId, ownerId })
         try {
-          return await dump(there, { source, containerId, ownerId, tools, each, signal })
+          const how = { source, containerId, ownerId, tools, each, signal }
+          const { folders, ...contents } = await dump(there, how)
+          return { contents, folders }
         } finally {
           const ending = tools[Symbol.asyncDispose]() // while what follows goes on
           used.defer(() => ending)
         }
       },
     })),
-    /** The engine's names of those that no dump stands for. */
-    volumes: [...recipe.volumes, ...earlier].sort(),
-    dumped: recipe.dumped,
+    /** By the folders that its servers say to keep files of their own in, of which a dump asks them. */
+    volumesWith(folders: Folders) {
+      const { volumes, dumped } = knowing(folders)
+      return {
+        /** The engine's names of those that no dump stands for. */
+        volumes: [...volumes, ...earlier].sort(),
+        /** Those that one stands for. */
+        dumped,
+      }
+    },
     unsaved: recipe.unsaved,
   }
 }
@@ -71,8 +80,9 @@ export async function recipeIn(deps: BackupDeps, { subject, workload }: DataOwne
   const { id } = workload
   const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
   const images = renamedImages(deps.db, components)
-  const recipe = recipeOf({ id, components, images, backup: await declaredIn(deps, subject) })
-  return { components, recipe }
+  const backup = await declaredIn(deps, subject)
+  const knowing = (folders: Folders) => recipeOf({ id, components, images, backup, folders })
+  return { components, recipe: knowing(new Map()), knowing }
 }
 
 /** The one that runs, beside which may be one that has ended. */

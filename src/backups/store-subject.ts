@@ -61,22 +61,27 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   const definition =
     subject.kind === 'service' ? sealBackedUp(deps, subject.service, doing.backup.id) : null
   const data = await dataOf(deps, { subject, workload }, { signal })
-  const { databases, volumes, unsaved } = data
+  const { databases, unsaved, volumesWith } = data
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
-  const dumped = data.dumped.map((volume) => shortName(workload, volume)).join(', ')
-  if (dumped) log.write(`Not stored as files, as they are those of databases: ${dumped}.`)
   const parts: Part[] = []
   const contents: StoredContents[] = []
+  const folders = new Map<string, string[]>()
+  const expected = volumesWith(folders).volumes
   // nothing is paused for a target that doesn’t respond, or is locked
-  if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.ready({ signal })
+  if (expected.length > 0 && doing.backup.hold !== 'none') await doing.restic.ready({ signal })
   // before the dumps, which are to be of about the same time
-  await untilCommandsEnd(deps, { ...doing, workload, volumes })
+  await untilCommandsEnd(deps, { ...doing, workload, volumes: expected })
   for (const { component, dump } of databases) {
     log.write(`Dumping the database of ${component}.`)
     const each = async (file: DumpFile, signal: AbortSignal) =>
       void parts.push(await storeFile(deps, doing, { ...file, signal }))
-    contents.push(await dump(each, { used, signal }))
+    const dumped = await dump(each, { used, signal })
+    contents.push(dumped.contents)
+    folders.set(component, dumped.folders)
   }
+  const { volumes, dumped } = volumesWith(folders)
+  const names = dumped.map((volume) => shortName(workload, volume)).join(', ')
+  if (names) log.write(`Not stored as files, as they are those of databases: ${names}.`)
   if (volumes.length > 0) parts.push(await storeVolumes(deps, doing, { workload, volumes }))
   if (parts.length === 0) throw nothingToStore(subject)
   parts.sort((a, b) => (a.file < b.file ? -1 : 1))

@@ -3,8 +3,8 @@ import type { DatabaseContents } from './contents.ts'
 /** Shell scripts that use the tools of a server. Each fails when its tool does. */
 export type Engine = {
   /**
-   * Prints objects of JSON: its `version`, then a `database` or a `role` each. A database that `isSmall` takes so little
-   * to dump that another one needn't wait for it.
+   * Prints objects of JSON: its `version`, then a `database` or a `role` each, and each `folder` that it keeps files of
+   * its own in. A database that `isSmall` takes so little to dump that another one needn't wait for it.
    */
   server: string
   /** Null for a server without any. `isLast` when they are loaded after the databases, not before. */

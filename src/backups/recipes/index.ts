@@ -14,6 +14,7 @@ import type { Target, Tool, ToolDeps } from './tool.ts'
 export { differenceOf, refuseNewer } from './contents.ts'
 export type { Contents } from './contents.ts'
 export { recipeOf, renamedImages } from './recipe.ts'
+export type { Folders } from './recipe.ts'
 export { toolsOf } from './tool.ts'
 export type { Source, Target } from './tool.ts'
 
@@ -51,11 +52,14 @@ const engines: Record<BackupEngine, Engine> = { postgresql, mysql, redis, mongod
 
 const engineOf = ({ source }: Target) => engines[source.engine]
 
+/** With the folders that its server keeps files of its own in. */
+type Dumped = Contents & { folders: string[] }
+
 /** Dumps all databases of a server, each in one snapshot, and returns what was counted in it. */
-export const dump = (deps: ToolDeps, { each, ...call }: Dump): Promise<Contents> =>
+export const dump = (deps: ToolDeps, { each, ...call }: Dump): Promise<Dumped> =>
   withTools(deps, call, (open) => dumpAll(deps, { ...open, each }))
 
-async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<Contents> {
+async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<Dumped> {
   const engine = engineOf(call)
   const { small, ...contents } = await serverOf(deps, call)
   const dumpRoles = async ({ signal, heard }: Side) => {
@@ -141,7 +145,7 @@ async function sideBySide(outer: AbortSignal, works: ((side: Side) => Promise<un
 export const inspect = (deps: ToolDeps, call: Call): Promise<Contents> =>
   withTools(deps, call, async (open) => {
     const engine = engineOf(open)
-    const { small: _, ...contents } = await serverOf(deps, open)
+    const { small: _, folders: __, ...contents } = await serverOf(deps, open)
     for (const [index, database] of contents.databases.entries()) {
       const script = engine.database.count
       const counted = await linesOf(deps, { ...open, script, env: envOf(engine, database) })
@@ -250,13 +254,20 @@ const envOf = (
 })
 
 /** Its version and the names of its databases and roles, with nothing counted. */
-async function serverOf(deps: ToolDeps, call: Open): Promise<Contents & { small: Set<string> }> {
+async function serverOf(deps: ToolDeps, call: Open): Promise<Dumped & { small: Set<string> }> {
   const { component, engine } = call.source
   const { server, roles, ending, env } = engineOf(call)
-  type Line = { version?: string; database?: string; isSmall?: boolean | null; role?: string }
+  type Line = {
+    version?: string
+    database?: string
+    isSmall?: boolean | null
+    role?: string
+    folder?: string
+  }
   const lines = await linesOf<Line>(deps, { ...call, script: server, env: env?.() ?? {} })
   return {
     small: new Set(lines.flatMap(({ database, isSmall }) => (isSmall ? database! : []))),
+    folders: lines.flatMap(({ folder }) => folder ?? []),
     ...{ component, engine, version: lines.flatMap(({ version }) => version ?? [])[0] ?? '' },
     databases: lines.flatMap(({ database: name }) =>
       name === undefined ? [] : { name, file: fileOf(component, name, ending), tables: [] },

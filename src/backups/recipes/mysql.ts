@@ -7,8 +7,11 @@ set -- --protocol=tcp -h127.0.0.1 -P"$DAVIT_PORT" -uroot --default-character-set
 
 const own = `('mysql', 'information_schema', 'performance_schema', 'sys')`
 
-/** Prints the version, all databases and all users. */
+/** Prints the folders of its files, the version, all databases and all users. */
 const server = `${tools}
+"$client" "$@" -NBr -e "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('datadir', 'innodb_data_home_dir', 'innodb_directories',
+  'innodb_log_group_home_dir', 'innodb_undo_directory', 'log_bin_basename', 'relay_log_basename')" |
+  cut -f 2 | tr ';' '\\n' | sed -n 's|^/[A-Za-z0-9_./ -]*$|{"folder":"&"}|p'
 "$client" "$@" -NBr <<'END'
 SELECT JSON_OBJECT('version', VERSION());
 SELECT JSON_OBJECT('database', schema_name) FROM information_schema.schemata

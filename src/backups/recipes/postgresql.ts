@@ -14,7 +14,7 @@ SET lock_timeout = :lock;`
 /** Bytes of an empty database and a little more. */
 const small = 12 * 2 ** 20
 
-/** Prints the version, all databases and all roles. */
+/** Prints the version, all databases, all roles, and the folders of its data and of tablespaces. */
 const cluster = `
 PGDATABASE=$DAVIT_MAINTENANCE ${psql} <<'END'
 ${unlimited}
@@ -23,6 +23,8 @@ SELECT jsonb_build_object('database', datname, 'isSmall',
   CASE WHEN has_database_privilege(oid, 'CONNECT') THEN pg_database_size(oid) < ${small} END) FROM pg_database
   WHERE datallowconn AND NOT datistemplate AND datname NOT IN ('${loading}', '${replaced}') ORDER BY datname;
 SELECT jsonb_build_object('role', rolname) FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY rolname;
+SELECT jsonb_build_object('folder', folder) FROM (SELECT pg_tablespace_location(oid) AS folder FROM pg_tablespace
+  UNION SELECT setting FROM pg_settings WHERE name = 'data_directory') f WHERE folder <> '';
 END`
 
 /** Tables that a dump has the rows of: not those of extensions, which fill their own. */

@@ -10,6 +10,9 @@ import type { BackupDeclaration, BackupEngine } from '../../services/compose/dec
 import { isImageVolume } from '../../services/image-volumes.ts'
 import type { Source } from './tool.ts'
 
+/** Those that servers say to keep files of their own in, by component. */
+export type Folders = ReadonlyMap<string, string[]>
+
 type Options = {
   /** The id of the service or environment. */
   id: string
@@ -18,6 +21,7 @@ type Options = {
   backup: BackupDeclaration | null
   /** As the file names the images that Davit has renamed, by component. */
   images?: ReadonlyMap<string, string>
+  folders?: Folders
 }
 
 /** Those of an environment with a Compose file. */
@@ -30,7 +34,7 @@ export const renamedImages = (db: Db, components: Component[]): Map<string, stri
   )
 
 /** How the data of a workload is backed up. */
-export function recipeOf({ id, components, backup, images }: Options) {
+export function recipeOf({ id, components, backup, images, folders }: Options) {
   const databases = components.flatMap((component): Source[] => {
     const { name } = component
     const image = images?.get(name) ?? component.options.image
@@ -44,7 +48,8 @@ export function recipeOf({ id, components, backup, images }: Options) {
   const data = new Set(
     components.flatMap((component) => {
       const engine = servers.get(component.name)
-      return engine ? dataVolumes(id, component, engine) : []
+      const own = folders?.get(component.name) ?? []
+      return engine ? dataVolumes(id, { component, engine, own }) : []
     }),
   )
   const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
@@ -134,11 +139,16 @@ const dataPaths: Record<BackupEngine, (values: Values) => (string | undefined)[]
 
 /**
  * Files of a database that runs mustn’t be restored over what was loaded into it. So where none is at a known path,
- * as with some images, all that the server can write to are taken for its data.
+ * or at one that is its `own`, all that the server can write to are taken for its data.
  */
-function dataVolumes(id: string, component: Component, engine: BackupEngine) {
+function dataVolumes(
+  id: string,
+  { component, engine, own }: { component: Component; engine: BackupEngine; own: string[] },
+) {
   const writable = component.options.volumes?.filter(({ readOnly }) => !readOnly) ?? []
-  const paths = dataPaths[engine](valuesOf(component)).filter((path) => path?.startsWith('/'))
+  const paths = [...dataPaths[engine](valuesOf(component)), ...own].filter(
+    (path) => path?.startsWith('/') && path !== '/',
+  )
   const known = writable.filter(
     (mount) =>
       isImageVolume(id, component.name, mount) ||

@@ -16,6 +16,7 @@ const serverOf = `${tools}
 info server
 flavour=; grep -q ^valkey_version: info && flavour='Valkey '
 version=$(sed -n 's/^valkey_version://p' info); [ -n "$version" ] || version=$(sed -n 's/^redis_version://p' info)
+ask config get dir | sed -n '2s|^/[A-Za-z0-9_./ -]*$|{"folder":"&"}|p'
 printf '{"version":"%s"}\\n{"database":"data"}\\n' "$flavour$version"`
 
 /** A file in between: what is counted is what its own program reads there, checksum included. */

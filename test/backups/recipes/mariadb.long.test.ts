@@ -58,7 +58,8 @@ test('all databases, routines, triggers, events, users and rights are in a dump,
     CREATE USER clerk@'10.%' IDENTIFIED BY 'it''s; secret'; GRANT SELECT ON app.orders TO clerk@'10.%' WITH GRANT OPTION;
     CREATE ROLE sellers; GRANT INSERT ON app.* TO sellers; GRANT sellers TO clerk@'10.%'`)
   const kept = await dumped(deps, from.target)
-  const { contents, files } = kept
+  const { contents, files, folders } = kept
+  expect(folders).toContain('/var/lib/mysql/')
   expect([...files.keys()].toSorted()).toEqual([
     'db-roles.sql',
     'db/app.sql',

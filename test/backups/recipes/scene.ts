@@ -82,9 +82,9 @@ export type Kept = { contents: Contents; files: Map<string, Buffer> }
 
 const never = new AbortController().signal
 
-export async function dumped(deps: ToolDeps, target: Target, signal = never): Promise<Kept> {
+export async function dumped(deps: ToolDeps, target: Target, signal = never) {
   const files = new Map<string, Buffer>()
-  const contents = await dump(deps, {
+  const { folders, ...contents } = await dump(deps, {
     ...target,
     signal,
     async each({ name, write }) {
@@ -99,7 +99,7 @@ export async function dumped(deps: ToolDeps, target: Target, signal = never): Pr
       files.set(name, Buffer.concat(chunks)) // only now it is complete
     },
   })
-  return { contents, files }
+  return { contents, files, folders }
 }
 
 export const loaded = (
