@@ -126,6 +126,9 @@ ${psql} -v VERBOSITY=terse -f roles.sql`
  */
 const loadOne = `
 cd "$(mktemp -d)" && export PGDATABASE="$DAVIT_MAINTENANCE" || exit
+# One without tablespaces, such as a new server, has all in its own folder.
+tablespaces=$(${psql} -c "SELECT count(*) FROM pg_tablespace WHERE spcname !~ '^pg_'") || exit
+[ "$tablespaces" = 0 ] && set -- --no-tablespaces || set --
 timescale() { [ -z "$DAVIT_TIMESCALE" ] || PGDATABASE=${loading} ${psql} -o /dev/null -c "$1" -c "$2"; }
 ${psql} <<'END' &&
 SET client_min_messages = error;
@@ -135,7 +138,7 @@ DROP DATABASE IF EXISTS ${replaced};
 SELECT format(sql, '${loading}') FROM jsonb_array_elements_text(:'create'::jsonb) sql \\gexec
 END
 timescale "CREATE EXTENSION timescaledb" "SELECT timescaledb_pre_restore()" &&
-{ pg_restore -f - && : > whole; } |
+{ pg_restore "$@" -f - && : > whole; } |
   sed "1,60s/^SELECT pg_catalog.set_config('search_path', '', false);/SET search_path = public;/" |
   PGDATABASE=${loading} ${psql} -o /dev/null && [ -e whole ] &&
 timescale "SELECT timescaledb_post_restore()" "" &&

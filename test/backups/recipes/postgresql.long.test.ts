@@ -91,6 +91,24 @@ test('all databases, roles and rights are in a dump, and in another server when 
   expect(await listTools()).toEqual([])
 }, 180_000)
 
+test('what is in a tablespace is dumped, with where that is, and loaded into a server without one, too', async () => {
+  const from = await server()
+  await from.target.run(['install', '-d', '-o', 'postgres', '/tmp/fast'])
+  await from.sql("CREATE TABLESPACE fast LOCATION '/tmp/fast'")
+  await from.sql('CREATE TABLE quick TABLESPACE fast AS SELECT generate_series(1, 5)')
+  const kept = await dumped(deps, from.target)
+  expect(kept.folders.toSorted()).toEqual(
+    ['/tmp/fast', await from.sql('SHOW data_directory')].toSorted(),
+  )
+  const to = await server()
+  for (const { target, sql } of [to, from]) {
+    await loaded(deps, target, kept)
+    expect(await sql('SELECT count(*) FROM quick')).toBe('5')
+  }
+  const placed = "SELECT count(*) FROM pg_tables WHERE tablename = 'quick' AND tablespace = 'fast'"
+  expect([await from.sql(placed), await to.sql(placed)]).toEqual(['1', '0'])
+}, 180_000)
+
 const settingsOf = (sql: (text: string) => Promise<string>) =>
   sql(`SELECT pg_encoding_to_char(encoding), datcollate, pg_get_userbyid(datdba),
       (SELECT array_agg(a::text ORDER BY a::text) FROM unnest(datacl) a),
