@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { PassThrough, Readable } from 'node:stream'
 import type { Docker } from '../../src/docker/index.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { recipeOf } from '../../src/backups/recipes/index.ts'
+import { planContainers } from '../../src/services/compose/containers.ts'
+import { readCompose, samplesOf, stackOf } from '../../src/services/compose/template.ts'
 import { aService } from './scene.ts'
 
 const database =
@@ -46,4 +49,22 @@ test('a volume that a server keeps files of its own in isn’t stored, wherever 
   const beside = { state: 'succeeded', volumes: ['certs', 'fast'] }
   expect(await backedUp('/elsewhere')).toMatchObject(beside)
   expect(await backedUp('/')).toMatchObject(beside)
+})
+
+test('files of a database are stored for another container only where that can write to them', () => {
+  const stored = (mount: string) => {
+    const other = `other: { image: busybox, volumes: ["${mount}"] }`
+    const file = readCompose(
+      withDatabase.replace('volumes: { data', `  ${other}\nvolumes: { data`),
+      {
+        file: 'compose.yaml',
+      },
+    )
+    const components = planContainers(stackOf(file, samplesOf(file)), {
+      ...{ id: 'x', name: 'x', publishAddress: '127.0.0.1' },
+    })
+    return recipeOf({ id: 'x', components, backup: null }).volumes.map(({ volume }) => volume)
+  }
+  expect(stored('data:/backup:ro')).not.toContain('davit-x-data')
+  expect(stored('data:/backup')).toContain('davit-x-data')
 })

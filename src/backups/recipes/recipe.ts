@@ -53,9 +53,14 @@ export function recipeOf({ id, components, backup, images, folders }: Options) {
     }),
   )
   const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
-  const others = new Set(volumesIn(components.filter(({ name }) => !servers.has(name))))
+  // what only reads it has nothing of its own there
+  const writtenBeside = new Set(
+    components.flatMap(({ name, options: { volumes = [] } }) =>
+      servers.has(name) ? [] : volumes.flatMap((one) => (one.readOnly ? [] : one.name)),
+    ),
+  )
   const all = volumesIn(components).filter((volume) => !without.has(volume))
-  const isDumped = (volume: string) => data.has(volume) && !others.has(volume)
+  const isDumped = (volume: string) => data.has(volume) && !writtenBeside.has(volume)
   return {
     databases,
     /** By component, what the template has the restored copy asked. */
