@@ -38,7 +38,7 @@ type KeeperDeps = {
   config: Pick<Config, 'acme' | 'domain' | 'edgePorts' | 'publicAddresses' | 'url'>
   db: Db
   docker: Docker
-  edge: Pick<Edge, 'mode' | 'sync'>
+  edge: Pick<Edge, 'mode' | 'isKnown' | 'sync'>
   instanceId: string
   /** Replaces the system's resolvers in tests. */
   nameServers: string[] | null
@@ -164,9 +164,11 @@ export class CertificateKeeper {
       if (!row) return
       const https = this.#https.get(host)
       const isAuto = https?.kind === 'auto'
-      if (isAuto && this.#kept.edge.mode === 'direct') await this.#inForce(signal) // it may be about to start
-      if (!isAuto || this.#kept.edge.mode === 'direct') this.#keepOther(host, https, dns)
-      else if (this.#kept.edge.mode === 'external') await this.#readForeign(host, dns, signal)
+      const { edge } = this.#kept
+      const isServed = () => edge.isKnown() && edge.mode !== 'direct' // else no certificate of it is known
+      if (isAuto && !isServed()) await this.#inForce(signal) // it may be about to start
+      if (!isAuto || !isServed()) this.#keepOther(host, https, dns)
+      else if (edge.mode === 'external') await this.#readForeign(host, dns, signal)
       else if (row.status === 'issued') await this.#checkIssued(row, dns, signal)
       else if (dns.mayAsk) await this.#ask(row, dns, signal)
       else await this.#wait(row, dns, signal)
@@ -207,7 +209,6 @@ export class CertificateKeeper {
 
   /** Counts as failed until it is issued, so that restarts don't add requests. */
   async #ask({ host, failures, status }: Certificate, { expected }: DnsCheck, signal: AbortSignal) {
-    const { config } = this.#kept
     const waits = this.#budget.take(this.#owners.get(host) ?? null, host)
     if (waits) {
       this.#set(host, waits)
@@ -218,7 +219,7 @@ export class CertificateKeeper {
     const nextTryAt = after(delayAfter(tries))
     this.#set(host, { ...none, status: 'pending', failures: tries, nextTryAt })
     await this.#inForce(signal)
-    const { https: port } = config.edgePorts
+    const { https: port } = this.#kept.config.edgePorts
     const got = await askForCertificate(this.#kept, host, { port, signal }).catch((error) => {
       if (!signal.aborted) this.#set(host, { failures }) // nothing was requested
       throw error
@@ -226,7 +227,7 @@ export class CertificateKeeper {
     if ('issuer' in got) this.#set(host, { ...issued(got), failures: 0 })
     else {
       const { authorityName, explain } = await import('./certificate-explain.ts')
-      const authority = authorityName(config.acme.directory)
+      const authority = authorityName(this.#kept.config.acme.directory)
       const { message, hint, notBefore } = explain(got, { host, authority, expected })
       // the usual delay after a limit ends: `earliest` derives the end from it
       const afterLimit = notBefore ? notBefore.getTime() + delayAfter(tries) : 0
@@ -242,8 +243,7 @@ export class CertificateKeeper {
   /** Connecting makes Caddy renew it in time. It stays allowed, or Caddy would drop it. */
   async #checkIssued(row: Certificate, dns: DnsCheck, signal: AbortSignal) {
     const { host } = row
-    const { config } = this.#kept
-    const { https: port } = config.edgePorts
+    const { https: port } = this.#kept.config.edgePorts
     const served = await servedCertificate(host, { port, signal })
     if (!served || served.notAfter.getTime() <= Date.now()) {
       if (dns.mayAsk) await this.#ask(row, dns, signal)
@@ -257,7 +257,7 @@ export class CertificateKeeper {
       const since = new Date(Date.now() - day)
       const { authorityName, explain } = await import('./certificate-explain.ts')
       const problem = await lastProblem(kept, host, { since, signal })
-      const authority = authorityName(config.acme.directory)
+      const authority = authorityName(kept.config.acme.directory)
       const why = problem && explain(problem, { host, authority, expected: dns.expected })
       const end = served!.notAfter.toISOString().slice(0, 10)
       return {

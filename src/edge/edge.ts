@@ -53,6 +53,7 @@ export class Edge {
   readonly forwarders = new Forwarders()
   /** Null until the first check. */
   #mode: Mode | null = null
+  isKnown = () => this.#mode !== null
   /** In the meantime, by what the last process noted. */
   readonly #assumed: Mode
   #writesSlots: boolean

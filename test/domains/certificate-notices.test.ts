@@ -9,6 +9,7 @@ import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aNameServer } from '../support/name-server.ts'
+import { loopback } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 import { here } from './internet.ts'
 import { anIssuer } from './issuer.ts'
@@ -57,13 +58,13 @@ function fail({ db }: TestApp, { user }: TestClient) {
 }
 
 /** Keeps the certificates of the app, as beside a Caddy of Davit's own. No name exists. */
-async function aKeeper(t: TestApp) {
+async function aKeeper(t: TestApp, { isKnown = true, https = 2 } = {}) {
   const names = await aNameServer({})
   const over = new AbortController()
   const keeper = new CertificateKeeper({
     ...t.deps,
-    config: { ...t.config, publicAddresses: [here], edgePorts: { http: 1, https: 2 } },
-    edge: { mode: 'caddy', sync: async () => {} },
+    config: { ...t.config, publicAddresses: [here], edgePorts: { http: 1, https } },
+    edge: { mode: 'caddy', isKnown: () => isKnown, sync: async () => {} },
     nameServers: [names.address],
     hosts: () => planOf(t).hosts,
   })
@@ -224,4 +225,17 @@ test('an uploaded certificate that ends soon isn’t told as invalid, but its en
   await noteAfter(90)
   expect(levelsOf(t)).toEqual([...levels, 'resolved', 'failure', 'resolved'])
   expect(all().filter(({ endedAt }) => endedAt === null)).toEqual([])
+})
+
+test('until it is known whether Davit’s Caddy runs, no certificate is lost to another server on its port', async () => {
+  const { t } = await withShop()
+  const row = { status: 'issued' as const, nextTryAt: new Date(0) }
+  t.db.insert(certificates).values({ host }).onConflictDoNothing().run()
+  t.db.update(certificates).set(row).run()
+  const tls = { cert: loopback.cert, key: loopback.key }
+  const other = Bun.serve({ port: 0, hostname: here, tls, fetch: () => new Response('') })
+  onTestFinished(() => other.stop(true))
+  await aKeeper(t, { isKnown: false, https: other.port! })
+  await until(() => findCertificate(t.db, host)!.nextTryAt! > new Date())
+  expect(findCertificate(t.db, host)).toMatchObject({ status: 'issued', failures: 0 })
 })

@@ -138,6 +138,7 @@ describe('until it is known how apps are reached, a Davit that starts says what 
     const unknown = begin(Object.assign(aCaddy(), { refusal: away }))
     expect(unknown).toMatchObject({ mode: 'caddy', isOn: true, trouble: null })
     expect(await modeOf(unknown)).toBe('caddy')
+    expect(unknown.isKnown()).toBe(false)
     expect(begin(aCaddy()).mode).toBe('caddy') // the one before never knew
     expect(begin(aCaddy('external')).mode).toBe('external')
     expect(begin(aCaddy(), true).mode).toBe('direct')
@@ -147,6 +148,7 @@ describe('until it is known how apps are reached, a Davit that starts says what 
     const refused = begin(Object.assign(aCaddy(), { refusal: taken }))
     expect(refused.mode).toBe('caddy')
     expect(await modeOf(refused)).toBe('direct')
+    expect(refused.isKnown()).toBe(true)
     expect(begin(aCaddy()).mode).toBe('direct')
   })
 })
