@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { updateDeployment } from '../../src/deployments/store.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
+import { listInstances, updateInstance } from '../../src/runtime/store.ts'
+import type { Instance } from '../../src/runtime/store.ts'
 import { until } from '../support/until.ts'
 import { watched } from './watching.ts'
 
@@ -45,3 +47,21 @@ test.each(['over', 'kept', 'interrupted'] as const)(
     expect(promoted()).toEqual([first.id])
   },
 )
+
+test('a version that was stopped while Davit was down isn’t promoted when its time is over by then', async () => {
+  const { t, first, second, promoted, stored } = await watched({ promotes: true })
+  await t.watches.stop()
+  await t.docker.stopContainer(second.containerId)
+  await until(() => stored().status === 'stopped')
+  // as the next process finds it
+  const { id } = listInstances(t.db, second.environmentId).find(isOf(second))!
+  updateInstance(t.db, id, { state: 'live' })
+  updateDeployment(t.db, second.id, { status: 'running', watchUntil: new Date(Date.now() - 1000) })
+  const next = new Watches(t.deps)
+  next.resume()
+  await next.idle()
+  expect(stored()).toMatchObject({ status: 'stopped', watch: { end: 'stopped' } })
+  expect(promoted()).toEqual([first.id])
+})
+
+const isOf = (release: { id: string }) => (one: Instance) => one.releaseId === release.id
