@@ -11,15 +11,11 @@ export function keepVolumes(
   { db, secrets }: { db: Db; secrets: Secrets },
   { id, services }: { id: string; services: Stack['services'] },
 ) {
-  let known: Set<string> | undefined
-  settleVolumes(services.values(), ({ volume, path }) => {
-    known ??= mounted()
-    return known.has(`${volumeNameOf(id, volume)}:${path}`)
-  })
-
-  function mounted() {
+  const prefix = volumeNameOf(id, '')
+  settleVolumes(services.values(), () => {
     const live = openComponents(secrets, getLiveRelease(db, id)) ?? []
-    const all = live.flatMap(({ options }) => options.volumes ?? [])
-    return new Set(all.map(({ name, path }) => `${name}:${path}`))
-  }
+    return live.flatMap(({ name: service, options: { volumes = [] } }) =>
+      volumes.map(({ name, path }) => ({ service, path, volume: name.slice(prefix.length) })),
+    )
+  })
 }

@@ -58,3 +58,44 @@ test.each(both)('%s keeps the volume of each mount, whatever stands beside it', 
   expect(two).toEqual({ '/a-b': 'web-a-b', '/a/b': expect.stringMatching(/^web-a-b-[0-9a-f]{8}$/) })
   expect(await change(['/a/b'])).toEqual({ '/a/b': two['/a/b']! })
 })
+
+/** What the services of an imported file mount, each at its path. */
+async function anImport(...[first, ...others]: Record<string, string>[]) {
+  const { t, ada } = withAda(simulatedApp())
+  const fileOf = (mounts: Record<string, string>) =>
+    `# slogan: x\nservices:\n${Object.entries(mounts)
+      .map(([name, mount]) => `  ${name}: {${idle}, volumes: ["${mount}"]}\n`)
+      .join('')}volumes: {data-db: }\n`
+  const { id } = await made(t, ada, fileOf(first!))
+  for (const mounts of others) {
+    await ada.put(`/services/${id}`, { compose: fileOf(mounts) })
+    expect(await settled(t, ada, { id })).toMatchObject({ status: 'running', error: null })
+  }
+  const live = openComponents(t.secrets, getLiveRelease(t.db, id))!
+  const shown = (name: string) => name.slice(`davit-${id}-`.length).replace(/-[0-9a-f]{8}$/, '-own')
+  return Object.fromEntries(
+    live.map(({ name, options }) => [name, shown(options.volumes![0]!.name)]),
+  )
+}
+
+const [first, second] = [{ a: './data/db:/x' }, { b: './data-db:/x' }]
+
+test.each([
+  ['of different services at one path', [{ ...first, ...second }], ['data-db', 'data-db-own']],
+  ['that come later', [first, { ...second, ...first }], ['data-db', 'data-db-own']],
+])('directories %s have a volume each, and keep it', async (_, files, [a, b]) => {
+  const mounted = await anImport(...files, { ...files.at(-1)!, c: 'other:/c' })
+  expect(mounted).toMatchObject({ a, b })
+})
+
+test('a directory keeps its volume at another path and in a service with another name', async () => {
+  const both = { ...first, ...second }
+  expect(await anImport(both, { b: './data-db:/y' })).toEqual({ b: 'data-db-own' })
+  expect(await anImport(both, { c: './data-db:/y', a: './data/db:/y' })).toEqual({
+    ...{ a: 'data-db', c: 'data-db-own' },
+  })
+  const shared = { a: 'data-db:/x', b: 'data-db:/y' }
+  expect(await anImport(shared, { a: './data/db:/x', c: './data-db:/y' })).toEqual({
+    ...{ a: 'data-db', c: 'data-db' },
+  })
+})

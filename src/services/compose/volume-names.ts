@@ -24,30 +24,53 @@ export function ownName(readable: string, source: string) {
   return `${readable.slice(0, 50)}-${own}`
 }
 
+/** What a container of a service mounted until now. */
+export type Mounted = { service: string; volume: string; path: string }
+
 /**
  * Gives each source a volume of its own: names derived from different ones may be the same. A name of the file itself
- * stays; then what is mounted keeps its volume, and then the first one in the file has the plain name. What was mounted
+ * stays; then what was mounted keeps its volume, and then the first one in the file has the plain name. What was mounted
  * as one volume stays one, as its files can’t be told apart.
  */
 export function settleVolumes(
-  services: Iterable<Pick<Service, 'volumes'>>,
-  isMounted: (mount: { volume: string; path: string }) => boolean = () => false,
+  services: Iterable<Pick<Service, 'name' | 'volumes'>>,
+  mountedBefore: () => Mounted[] = () => [],
 ) {
-  const mounts = [...services].flatMap(({ volumes }) => volumes)
+  const mounts = [...services].flatMap(({ name, volumes }) =>
+    volumes.map((mount) => ({ service: name, mount })),
+  )
+  const before = mounts.some(({ mount }) => mount.derived) ? mountedBefore() : []
   const chosen = new Map<string, string>()
-  for (const { derived, path } of mounts) {
-    if (!derived || chosen.has(derived.source)) continue
-    const names = [derived.plain, derived.own]
-    const there = names.find((volume) => isMounted({ volume, path }))
-    if (there) chosen.set(derived.source, there)
-  }
-  const named = mounts.flatMap(({ derived, volume }) => (derived ? [] : volume))
+  const names = new Set(before.map(({ volume }) => volume))
+  // no other source can have had its own name, while the plain one may be another’s at the same path
+  choose(({ own }) => (names.has(own) ? own : null))
+  const known = new Set(before.map((one) => placeOf(one) + one.volume))
+  choose(({ plain }, at) => (known.has(placeOf(at) + plain) ? plain : null))
+  const now = new Set(mounts.map(({ service, mount: { path } }) => placeOf({ service, path })))
+  const left = before.filter((one) => !now.has(placeOf(one))) // of services with another name now
+  choose(({ plain }, { path }) =>
+    left.some((one) => one.volume === plain && one.path === path) ? plain : null,
+  )
+  const named = mounts.flatMap(({ mount: { derived, volume } }) => (derived ? [] : volume))
   const taken = new Set([...named, ...chosen.values()])
-  for (const mount of mounts) {
+  for (const { mount } of mounts) {
     if (!mount.derived) continue
     const { source, plain, own } = mount.derived
     mount.volume = chosen.get(source) ?? (taken.has(plain) ? own : plain)
     chosen.set(source, mount.volume)
     taken.add(mount.volume)
   }
+
+  function choose(volumeOf: (derived: Derived, place: Place) => string | null) {
+    for (const { service, mount } of mounts) {
+      const { derived, path } = mount
+      if (!derived || chosen.has(derived.source)) continue
+      const volume = volumeOf(derived, { service, path })
+      if (volume !== null) chosen.set(derived.source, volume)
+    }
+  }
 }
+
+type Place = Pick<Mounted, 'service' | 'path'>
+
+const placeOf = ({ service, path }: Place) => `${service} ${path} `
