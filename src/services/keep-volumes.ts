@@ -5,17 +5,38 @@ import { getLiveRelease } from '../runtime/store.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import { settleVolumes } from './compose/volume-names.ts'
+import type { Mounted } from './compose/volume-names.ts'
+import { getBackupToRestore } from './store.ts'
 
-/** What the live version of an instance mounts keeps its volumes, whatever else the file mounts since. */
-export function keepVolumes(
-  { db, secrets }: { db: Db; secrets: Secrets },
-  { id, services }: { id: string; services: Stack['services'] },
-) {
+type Mounting = { id: string; services: Stack['services'] }
+
+/**
+ * What the live version of an instance mounts keeps its volumes, whatever else the file mounts since. One that is made
+ * for a backup gets those of the backup.
+ */
+export function keepVolumes(deps: { db: Db; secrets: Secrets }, mounting: Mounting) {
+  const isLive = getLiveRelease(deps.db, mounting.id) !== undefined
+  settleVolumes(mounting.services.values(), () =>
+    isLive ? mountedLive(deps, mounting) : inBackup(deps, mounting),
+  )
+}
+
+function mountedLive({ db, secrets }: { db: Db; secrets: Secrets }, { id }: Mounting): Mounted[] {
   const prefix = volumeNameOf(id, '')
-  settleVolumes(services.values(), () => {
-    const live = openComponents(secrets, getLiveRelease(db, id)) ?? []
-    return live.flatMap(({ name: service, options: { volumes = [] } }) =>
-      volumes.map(({ name, path }) => ({ service, path, volume: name.slice(prefix.length) })),
-    )
-  })
+  const live = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  return live.flatMap(({ name: service, options: { volumes = [] } }) =>
+    volumes.map(({ name, path }) => ({ service, path, volume: name.slice(prefix.length) })),
+  )
+}
+
+/** It has no paths, so each of its volumes may have been at each. Data of a dumped database may not be among them. */
+function inBackup({ db }: { db: Db }, { id, services }: Mounting): Mounted[] {
+  const { files, contents } = getBackupToRestore(db, id) ?? { files: [], contents: null }
+  const dumped = new Set(contents?.map(({ component }) => component))
+  const places = [...services.values()].flatMap(({ name: service, volumes }) =>
+    dumped.has(service) ? [] : volumes.map(({ path }) => ({ service, path })),
+  )
+  return files.flatMap(({ volumes = [] }) =>
+    volumes.flatMap((volume) => places.map((place) => ({ ...place, volume }))),
+  )
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openComponents } from '../../src/runtime/component.ts'
 import { getLiveRelease } from '../../src/runtime/store.ts'
+import { aService } from '../backups/scene.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -99,3 +100,30 @@ test('a directory keeps its volume at another path and in a service with another
     ...{ a: 'data-db', c: 'data-db' },
   })
 })
+
+const histories = {
+  'one for two mounts': [
+    ['web-a-b:/a/b', 'web-a-b:/a-b'],
+    ['/a/b', '/a-b'],
+  ],
+  'each as it came': [['/a-b'], ['/a/b', '/a-b']],
+}
+
+test.each(Object.entries(histories))(
+  'a new service has the volumes of its backup: %s',
+  async (_, of) => {
+    const { t, ada, targetId } = await aService()
+    const { id } = await made(t, ada, composeOf(of[0]!), { name: 'other' })
+    for (const volumes of of.slice(1)) {
+      await ada.put(`/services/${id}`, { compose: composeOf(volumes) })
+      await t.jobs.idle()
+    }
+    const { json: backup } = await ada.post(`/services/${id}/backups`, { targetId })
+    await t.jobs.idle()
+    await ada.post(`/backups/${backup.id}/restore`, { into: 'new' })
+    await t.jobs.idle()
+    const { restore } = (await ada.get(`/backups/${backup.id}`)).json
+    expect(restore).toMatchObject({ status: 'succeeded', error: null })
+    expect(mountsOf(t, restore.into.id)).toEqual(mountsOf(t, id))
+  },
+)
