@@ -19,6 +19,7 @@ import { userOf } from '../web/user-of.ts'
 import { askedFor } from './compose/values.ts'
 import { componentsOf, grantsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { drawnAgain } from './drawn-again.ts'
 import { editOf } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
@@ -146,11 +147,12 @@ export const changeRoutes = (deps: MakeDeps & Serving, backupFirst: BackupFirst)
     return refuseFullNetwork(deps, { workload: { id: definition.id }, wanted })
   }
 
-  async function form(c: Context, draft: Draft) {
+  async function form(c: Context, typed: Draft) {
     const stored = await definitionOf(deps, ownService(deps, c))
     // without lapsed permissions, which must be granted again
     const definition = { ...stored, allowed: grantsOf(deps, stored) }
     const { name, template, file, values } = definition
+    const draft = await drawnAgain(c, typed, file)
     const hasVolumes = outlineOf(file, values).volumes.length > 0
     const isPinned = hasVolumes && deps.serverList.pinnedTo(definition.id) !== null
     const servers = isPinned ? [] : placeable(deps)

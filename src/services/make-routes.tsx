@@ -18,6 +18,7 @@ import { maxFileBytes } from '../platform/yaml.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import type { Values } from './compose/variables.ts'
+import { drawnAgain } from './drawn-again.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm, typedValues } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { aboutNew, freeName, makeService } from './make.ts'
@@ -45,13 +46,13 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
 
   return factory
     .createApp()
-    .get('/services/compose/configure', (c) => show(c, ownForm(c, emptyDraft, null)))
+    .get('/services/compose/configure', async (c) => show(c, await ownForm(c, emptyDraft, null)))
     .post('/services/compose/configure', input(ownFileForm), async (c) => {
       const compose = await composeText(c, c.var.input.compose)
       const file = await readOwn(c, compose, c.var.input.env)
       const { values } = await readBody(c)
       const draft = { ...emptyDraft, values: { ...values, compose } }
-      return show(c, ownForm(c, draft, file, typedValues(file, c.var.input)))
+      return show(c, await ownForm(c, draft, file, typedValues(file, c.var.input)))
     })
     .get('/services/compose', (c) => c.redirect('/services/compose/configure', 303))
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {
@@ -61,7 +62,7 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
       const values = new Map(env === null ? [] : [[dotenv, env]])
       return make(c, { template: ownFile, compose, values, file, input: asked })
     })
-    .get('/services/:template/configure', known, (c) => show(c, form(c, emptyDraft)))
+    .get('/services/:template/configure', known, async (c) => show(c, await form(c, emptyDraft)))
     .on('POST', ['/services', '/services/deploy'], input(anyServiceForm), async (c) => {
       const { template, ...asked } = c.var.input
       return make(c, { template, ...(await catalogue.open(template)), input: asked })
@@ -80,9 +81,10 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
     return moveOn(c, { to: servicePath(service), created: true, said: 'Service created.', json })
   }
 
-  function form(c: Context, draft: Draft) {
+  async function form(c: Context, typed: Draft) {
     const name = c.req.param('template')!
     const { file }: Opened = c.get('opened')
+    const draft = await drawnAgain(c, typed, file)
     const user = userOf(c)
     const suggestion = freeName(name, listNames(deps.db, user.id))
     return {
@@ -94,7 +96,8 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
     }
   }
 
-  function ownForm(c: Context, draft: Draft, file: Template | null, values?: Values) {
+  async function ownForm(c: Context, typed: Draft, file: Template | null, values?: Values) {
+    const draft = file ? await drawnAgain(c, typed, file) : typed
     const props = { file, draft, user: userOf(c), servers: placeable(deps) }
     return {
       title: 'Bring your own',
@@ -113,7 +116,7 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
       throw error
     })
     const values = { ...draft.values, compose }
-    const { partial: _, ...view } = ownForm(c, { ...draft, values }, file)
+    const { partial: _, ...view } = await ownForm(c, { ...draft, values }, file)
     return view
   }
 }

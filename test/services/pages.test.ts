@@ -88,6 +88,24 @@ test('the form is drawn again with what was typed, but not with a secret', async
   expect(again.text).not.toContain('a_password_typed_here')
 })
 
+test('a secret of a refused form is asked for again, lest another one is made or the former one stays', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const service = await made(t, ada, vault)
+  const complained = ({ text }: { text: string }) =>
+    [...text.matchAll(/id="field-(\w+)-error"/g)].map(([, name]) => name)
+  const secrets = { PASSWORD: 'a_password_typed_here', OWN_TOKEN: '' }
+  const path = `/services/${service.id}`
+  const asked = { _method: 'PUT', name: '', ...secrets }
+  expect(complained(await ada.form(path, asked))).toEqual(['name', 'PASSWORD'])
+  const other = { name: '', compose: vault, ...secrets }
+  for (const path of ['/services/compose', '/services/compose/configure'])
+    expect(complained(await ada.form(path, other))).toContain('PASSWORD')
+  const typed = { name: '', POSTGRES_PASSWORD: secrets.PASSWORD }
+  expect(complained(await ada.form('/services/postgresql', typed))).toEqual([
+    ...['name', 'POSTGRES_PASSWORD'],
+  ])
+})
+
 test('a form makes a service as a program does, and leads to its page', async () => {
   const { t, ada } = withAda(simulatedApp())
   const body = new FormData()
