@@ -66,7 +66,7 @@ const VariableFields = ({ file, kept }: Props) => {
 const VariableField = ({ kept, ...variable }: Variable & { kept: Definition | undefined }) => {
   const { name, label, options, secret, generate, required } = variable
   const before = kept?.values.get(name)
-  const value = secret ? null : (before ?? (kept ? null : variable.default))
+  const value = kept ? (secret ? null : (before ?? null)) : variable.default
   const isKept = before !== undefined && (secret || generate !== null)
   if (options.length > 0)
     return (
@@ -74,7 +74,11 @@ const VariableField = ({ kept, ...variable }: Variable & { kept: Definition | un
         {...{ name, label, value, secret }}
         hint={variable.description ?? undefined}
         options={[
-          ...(required || variable.default !== null ? [] : [{ value: '', label: '—' }]),
+          ...(secret && isKept
+            ? [{ value: '', label: 'unchanged' }]
+            : required || variable.default !== null
+              ? []
+              : [{ value: '', label: '—' }]),
           ...options.map((option) => ({ value: option, label: option })),
         ]}
       />

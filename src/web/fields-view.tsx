@@ -127,7 +127,7 @@ export const TextArea = ({
 
 type SelectFieldProps = ControlProps<never> & {
   options: { value: string; label: string }[]
-  /** True when the chosen file isn't shown again. */
+  /** True when what was chosen isn't shown again. */
   secret?: boolean
 }
 
@@ -141,7 +141,7 @@ export const SelectField = ({
   secret = false,
   ...rest
 }: SelectFieldProps) => {
-  const chosen = secret ? '' : typed(name, value)
+  const chosen = secret ? (value ?? '') : typed(name, value)
   return (
     <FieldFrame {...{ name, label, hint, id }}>
       <select {...controlProps({ id, name, hint })} {...rest}>

@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { getService } from '../../src/services/store.ts'
+import { definitionOf } from '../../src/services/stored-definition.ts'
+import { formsOf } from '../forms/page-forms.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { idle, made, settled } from './instances.ts'
 
@@ -104,6 +107,28 @@ test('a secret of a refused form is asked for again, lest another one is made or
   expect(complained(await ada.form('/services/postgresql', typed))).toEqual([
     ...['name', 'POSTGRES_PASSWORD'],
   ])
+})
+
+test('a secret choice begins with its default, and stays until another one is made', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const mode = '{ secret: true, options: [low, mid, high], default: mid }'
+  const compose = `
+x-davit: { name: Modes, version: latest, variables: { MODE: ${mode} } }
+services: { m: { ${idle}, environment: { MODE: '\${MODE}' } } }
+`
+  const sentBy = async ({ text }: { text: string }, action: string) => {
+    const form = (await formsOf(text, '/')).find((one) => one.action === action)!
+    return Object.fromEntries(form.fields.map(({ name, value }) => [name, value]))
+  }
+  const read = await ada.form('/services/compose/configure', { compose })
+  expect(await sentBy(read, '/services/compose')).toMatchObject({ MODE: 'mid' })
+  const { id } = await made(t, ada, compose, { MODE: 'high' })
+  const path = `/services/${id}`
+  const fields = await sentBy(await ada.page(`${path}/edit`), path)
+  await ada.form(path, { ...fields, name: 'renamed' })
+  await t.jobs.idle()
+  const { name, values } = await definitionOf(t.deps, getService(t.db, id)!)
+  expect([name, values.get('MODE')]).toEqual(['renamed', 'high'])
 })
 
 test('a form makes a service as a program does, and leads to its page', async () => {
