@@ -69,19 +69,23 @@ async function* events(
       headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(last) },
       signal: AbortSignal.any([signal, quiet.signal]),
     })
-    opened() // a quiet log may send nothing for hours
     const decoder = new TextDecoder()
     let text = ''
+    let isOpen = false
     for await (const bytes of response.body!) {
       timer.refresh()
       text += decoder.decode(bytes, { stream: true })
       const blocks = text.split('\n\n')
       text = blocks.pop()!
+      // the server begins with a comment, as a quiet log may have no line for hours
+      if (blocks.length > 0 && !isOpen) opened()
+      isOpen ||= blocks.length > 0
       for (const block of blocks) {
         const found = readEvent(block)
         if (found) yield found
       }
     }
+    if (!isOpen) throw new AppError('unavailable', `${server.url} answered without the log.`)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof AppError) throw error

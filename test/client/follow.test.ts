@@ -42,3 +42,9 @@ test('a quiet log is followed on through every short absence of the server', asy
   const answers = [away(), stream(), away(), stream(line(1, 'at last'), done)]
   expect(await followed(answers)).toEqual(['at last'])
 })
+
+test('a proxy that only ever answers with nothing is given up after a while', async () => {
+  const answers = Array.from({ length: 3 }, () => new Response('', { status: 200 }))
+  await expect(followed(answers)).rejects.toMatchObject({ code: 'unavailable' })
+  expect(answers.length).toBeGreaterThan(0)
+})
