@@ -115,9 +115,28 @@ type Chosen = LogWanted & { after?: string | undefined }
 
 /** All lines, or the last ones, or those after one: a line says where to start in place of a tail. */
 async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
-  if (tail !== undefined && after === undefined)
-    yield (await source.last({ ...wanted, tail })).lines
+  if (tail !== undefined && after === undefined) yield* lastOf(source, { ...wanted, tail })
   else yield* source.each({ ...wanted, after })
+}
+
+/** In characters of the last lines, which are held until all are found. */
+const maxHeld = 4 * 2 ** 20
+
+/** However long they take to find; an empty batch is a sign of life meanwhile. */
+async function* lastOf(source: LogSource, { tail, ...wanted }: LogWanted & { tail: number }) {
+  const pages: Line[][] = []
+  let [left, room] = [tail, maxHeld]
+  let page = await source.last({ ...wanted, tail, maxLength: room })
+  for (;;) {
+    pages.push(page.lines)
+    left -= page.lines.length
+    room -= page.lines.reduce((sum, { text }) => sum + text.length, 0)
+    if (page.previous === null || left <= 0 || room <= 0) break
+    yield []
+    const rest = { before: page.previous, limit: left, maxLength: room }
+    page = await source.find({ ...wanted, ...rest })
+  }
+  yield* pages.reverse()
 }
 
 /** Ends at a time, without following new lines. */

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, onTestFinished, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { instances } from '../../src/db/schema.ts'
 import { newId } from '../../src/db/new-id.ts'
@@ -189,4 +189,24 @@ test('what its container wrote last is read when someone asks for it', async () 
   expect(asked).toBe(4)
   await ada.get(`${path}?before=2`)
   expect(asked).toBe(4)
+})
+
+test('a file of the last lines that pass has all that were asked for, however long they take to find', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
+  const { name } = (await t.docker.inspectContainer(id))!
+  const texts = ['wanted 1', 'wanted 2', ...Array<string>(3500).fill('other'), 'wanted 3']
+  const at = { time: Date.now() + 60_000, stream: 'stdout' as const }
+  writeOutput(
+    t,
+    { sourceId: environment.id, deploymentId: deployment.id, name },
+    texts.map((text) => ({ ...at, text })),
+  )
+  const { now } = performance
+  let late = 0
+  using _ = spyOn(performance, 'now').mockImplementation(
+    () => now.call(performance) + (late += 3000),
+  )
+  const { text } = await ada.get(`/containers/${id}/logs?download=1&tail=2&search=wanted`)
+  expect(text.match(/wanted \d/g)).toEqual(['wanted 2', 'wanted 3'])
 })
