@@ -35,10 +35,14 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   const isRefused = ctx?.response?.status >= 400
   if (isRefused) {
     showRefusal(ctx)
-    void typing?.then((forms) => forms.restoreSecrets())
+    const form = refused.get(ctx)
+    if (form) void typing?.then((forms) => forms.restoreSecrets(form))
   } else if (ctx && ctx.request.action === dialogPath)
     void typing?.then((forms) => forms.restore(modal))
 })
+
+/** The forms that were sent, which may be gone once the answer is drawn. */
+const refused = new WeakMap()
 
 /** The module that keeps what is typed: loaded as soon as there is something to keep, or to fill in. */
 let typing = Object.keys(sessionStorage).some((name) => name.startsWith('davit-typed '))
@@ -91,6 +95,7 @@ document.addEventListener('htmx:before:response', (event) => {
     })
   }
   if (status === 401 && ctx.sourceElement.matches('.waits')) event.preventDefault() // leads away when it is sent
+  if (form && status >= 400) refused.set(ctx, form)
   if (form && status < 400) {
     void typing?.then((forms) => forms.forget(form))
     if (headers.has('HX-Redirect')) leave(form)

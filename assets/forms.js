@@ -55,8 +55,9 @@ export function restore(root) {
   if (dialog) htmx.ajax('GET', dialog, { target: '#modal', swap: 'innerHTML' })
 }
 
-/** The secrets of a form that was refused, into the one that was drawn again. */
-export function restoreSecrets() {
+/** The secrets of a form that was refused, into the one that was drawn again: others may have been corrected since. */
+export function restoreSecrets(refused) {
+  if (nameOf(refused) !== secrets.form) return
   for (const form of document.querySelectorAll('form[method=post]'))
     if (nameOf(form) === secrets.form)
       for (const control of controlsOf(form)) {

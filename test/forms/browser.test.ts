@@ -3,6 +3,7 @@ import { testApp } from '../support/app.ts'
 import { openAs, openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
+import { until } from '../support/until.ts'
 
 test('a real browser without script registers, keeps a variable and a new password, and asks before it deletes', async () => {
   const t = testApp()
@@ -87,4 +88,24 @@ test('what is refused has the focus and is in view, however far from the button'
     expect(y, path).toBeGreaterThan(60) // below the bar
     expect(y + height, path).toBeLessThan(640)
   }
+})
+
+test('a secret that was corrected after a refusal stays so when something else is refused', async () => {
+  const t = testApp()
+  const { page } = await openAs(t, t.logIn('ada@example.com').user)
+  await page.goto('/services/postgresql/configure')
+  const password = page.locator('[name=POSTGRES_PASSWORD]')
+  await page.fill('[name=POSTGRES_USER]', 'Not Good')
+  await page.getByText('Generated').click()
+  await password.fill('mistyped')
+  await page.getByRole('button', { name: 'Create and start' }).click()
+  await page.locator('#field-POSTGRES_USER-error').waitFor()
+  await until(async () => (await password.inputValue()) === 'mistyped')
+  expect(await page.locator('#field-POSTGRES_PASSWORD-error').count()).toBe(0)
+  await password.fill('corrected')
+  await page.evaluate(
+    "htmx.ajax('GET', '/services/none/configure', { target: '#modal', swap: 'innerHTML' })",
+  )
+  await page.locator('dialog[open]').waitFor({ state: 'attached' })
+  expect(await password.inputValue()).toBe('corrected')
 })
