@@ -22,6 +22,7 @@ import { endNote } from './log-note.ts'
 import { usageEvent } from './usage/panel.tsx'
 import type { UsagePoller } from './usage/poller.ts'
 import { openLog } from './open-log.ts'
+import { lastLength } from './log-source.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
 /** Lines sent first, unless the request says otherwise. */
@@ -119,14 +120,11 @@ async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
   else yield* source.each({ ...wanted, after })
 }
 
-/** In characters of the last lines, which are held until all are found. */
-const maxHeld = 4 * 2 ** 20
-
 /** However long they take to find; an empty batch is a sign of life meanwhile. */
 async function* lastOf(source: LogSource, { tail, ...wanted }: LogWanted & { tail: number }) {
   const pages: Line[][] = []
-  let [left, room] = [tail, maxHeld]
-  let page = await source.last({ ...wanted, tail, maxLength: room })
+  let [left, room] = [tail, lastLength]
+  let page = await source.last({ ...wanted, tail })
   for (;;) {
     pages.push(page.lines)
     left -= page.lines.length

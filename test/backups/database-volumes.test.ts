@@ -56,14 +56,12 @@ test('files of a database are stored for another container only where that can w
     const other = `other: { image: busybox, volumes: ["${mount}"] }`
     const file = readCompose(
       withDatabase.replace('volumes: { data', `  ${other}\nvolumes: { data`),
-      {
-        file: 'compose.yaml',
-      },
+      { file: 'compose.yaml' },
     )
     const components = planContainers(stackOf(file, samplesOf(file)), {
       ...{ id: 'x', name: 'x', publishAddress: '127.0.0.1' },
     })
-    return recipeOf({ id: 'x', components, backup: null }).volumes.map(({ volume }) => volume)
+    return recipeOf({ id: 'x', components, backup: null }).volumes
   }
   expect(stored('data:/backup:ro')).not.toContain('davit-x-data')
   expect(stored('data:/backup')).toContain('davit-x-data')
