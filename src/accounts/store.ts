@@ -2,7 +2,7 @@ import { and, desc, eq, gt, isNull, lt, lte, ne, notInArray, or, sql } from 'dri
 import type { SQLWrapper } from 'drizzle-orm'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
-import { deleteFound, getRow, listRows, preparedOnce } from '../db/queries.ts'
+import { deleteFound, getRow, hasRow, listRows, preparedOnce } from '../db/queries.ts'
 import {
   apiTokens,
   invites,
@@ -20,7 +20,7 @@ export type UserRow = typeof users.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect
 
 /** False until the first account exists, which the first visitor is redirected to create. */
-export const hasUsers = (db: Tx) => getRow(db, users, undefined) !== undefined
+export const hasUsers = (db: Tx) => hasRow(db, users)
 
 export const hasSeveralUsers = (db: Tx) =>
   db.select({ id: users.id }).from(users).limit(2).all().length > 1

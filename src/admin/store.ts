@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, isNull, ne, or } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { getRow, listRows } from '../db/queries.ts'
+import { hasRow, listRows } from '../db/queries.ts'
 import {
   deliveries,
   deployments,
@@ -46,7 +46,7 @@ export function setAllDeleting(
 /** True if a provider has, or had, the project's own webhook secret. */
 export const hasWebhook = (db: Tx, { id, webhookId }: { id: string; webhookId: string | null }) =>
   webhookId !== null ||
-  getRow(
+  hasRow(
     db,
     deliveries,
     and(
@@ -54,7 +54,7 @@ export const hasWebhook = (db: Tx, { id, webhookId }: { id: string; webhookId: s
       eq(deliveries.signatureOk, true),
       isNull(deliveries.signedBy),
     ),
-  ) !== undefined
+  )
 
 /** All queued and running jobs with their subjects; oldest first. */
 export const listJobs = (db: Tx) =>

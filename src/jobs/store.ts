@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, notExists, notInArray, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Tx } from '../db/index.ts'
-import { getRow, listRows, listValues } from '../db/queries.ts'
+import { getRow, hasRow, listRows, listValues } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
 
 export { jobKinds } from '../db/schema.ts'
@@ -46,8 +46,7 @@ export const listJobsWith = (db: Tx, { kind, input }: Pick<Job, 'kind' | 'input'
 
 export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
-export const hasJobOfKind = (db: Tx, kind: Job['kind']) =>
-  getRow(db, jobs, eq(jobs.kind, kind)) !== undefined
+export const hasJobOfKind = (db: Tx, kind: Job['kind']) => hasRow(db, jobs, eq(jobs.kind, kind))
 
 /** Of one subject, those of a kind start in the order in which they were queued; their ids may be older than that. */
 export function listStartable(db: Tx): Job[] {

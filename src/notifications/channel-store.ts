@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
-import { getRow, listRows } from '../db/queries.ts'
+import { getRow, hasRow, listRows } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, users } from '../db/schema.ts'
 
@@ -43,7 +43,7 @@ export function addRecipients(db: Db, { id: channelId, to: before }: Channel, to
 }
 
 export const isAdminNow = (db: Db, id: string) =>
-  getRow(db, users, and(eq(users.id, id), eq(users.role, 'admin'))) !== undefined
+  hasRow(db, users, and(eq(users.id, id), eq(users.role, 'admin')))
 
 /** The one that sends invitations and password resets: an admin's newest that may. */
 export const getAccountMailChannel = (db: Tx) =>
