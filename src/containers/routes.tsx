@@ -22,7 +22,7 @@ import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { statsOf, StatsPanel } from './usage/panel.tsx'
-import { isBeingRestored } from '../jobs/after-store.ts'
+import { mayBeHalfRestored } from '../jobs/after-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { endsWithin, neverAborted } from '../platform/pause.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
@@ -136,7 +136,7 @@ function besideHolds(
 ): Promise<boolean> {
   const of = place.kind === 'own' ? (place.environment ?? place.service) : null
   if (!of) return work()
-  if (locks.isHeld(of) || isBeingRestored(db, of.id))
+  if (locks.isHeld(of) || mayBeHalfRestored(db, of.id))
     throw new AppError(
       'conflict',
       `The data of ${of.name} is being backed up or restored. Wait until that has ended, or cancel it.`,

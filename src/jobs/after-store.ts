@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow, listValues } from '../db/queries.ts'
+import { getRow } from '../db/queries.ts'
 import { backups, jobs } from '../db/schema.ts'
 import { Failure } from '../platform/errors.ts'
 
@@ -8,11 +8,18 @@ import { Failure } from '../platform/errors.ts'
 export const setAfter = (db: Tx, id: string, after: string) =>
   db.update(jobs).set({ after }).where(eq(jobs.id, id)).run()
 
+/** The backups whose restores into a service or environment wait or run. */
+export const listRestoresInto = (db: Tx, subjectId: string) =>
+  db
+    .select({ files: backups.files, contents: backups.contents, restore: backups.restore })
+    .from(jobs)
+    .innerJoin(backups, eq(backups.id, jobs.input))
+    .where(and(eq(jobs.kind, 'restore'), eq(jobs.subjectId, subjectId)))
+    .all()
+
 /** True from when its data may be partly replaced, also while Davit is to begin that restore again. */
-export const isBeingRestored = (db: Tx, subjectId: string) =>
-  listValues(db, jobs.input, and(eq(jobs.kind, 'restore'), eq(jobs.subjectId, subjectId))).some(
-    (id) => getRow(db, backups, eq(backups.id, id ?? ''))?.restore?.status === 'running',
-  )
+export const mayBeHalfRestored = (db: Tx, subjectId: string) =>
+  listRestoresInto(db, subjectId).some(({ restore }) => restore?.status === 'running')
 
 /** Throws unless the backup that a job waited for has succeeded. */
 export function refuseWithoutBackup(db: Db, id: string) {

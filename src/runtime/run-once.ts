@@ -1,6 +1,6 @@
 import type { ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
-import { isBeingRestored } from '../jobs/after-store.ts'
+import { mayBeHalfRestored } from '../jobs/after-store.ts'
 import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
@@ -112,7 +112,7 @@ async function begin(run: OnceRun, made: ContainerKey) {
   const { refuseMoving } = await import('./move-store.ts')
   const refuse = () => {
     refuseMoving(db, { ...run, ...made })
-    if (isBeingRestored(db, workload.id)) throw beingRestored(subject)
+    if (mayBeHalfRestored(db, workload.id)) throw beingRestored(subject)
   }
   refuse()
   if (locks.isHeld(workload)) run.log?.('Waiting until a backup has copied its volumes.')

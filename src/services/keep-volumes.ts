@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { listRestoresInto } from '../jobs/after-store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openComponents } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
@@ -6,7 +7,6 @@ import { volumeNameOf } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import { settleVolumes } from './compose/volume-names.ts'
 import type { Mounted } from './compose/volume-names.ts'
-import { getBackupToRestore } from './store.ts'
 
 type Mounting = { id: string; services: Stack['services'] }
 
@@ -31,7 +31,7 @@ function mountedLive({ db, secrets }: { db: Db; secrets: Secrets }, { id }: Moun
 
 /** It has no paths, so each of its volumes may have been at each. Data of a dumped database may not be among them. */
 function inBackup({ db }: { db: Db }, { id, services }: Mounting): Mounted[] {
-  const { files, contents } = getBackupToRestore(db, id) ?? { files: [], contents: null }
+  const [{ files, contents } = { files: [], contents: null }] = listRestoresInto(db, id)
   const dumped = new Set(contents?.map(({ component }) => component))
   const places = [...services.values()].flatMap(({ name: service, volumes }) =>
     dumped.has(service) ? [] : volumes.map(({ path }) => ({ service, path })),

@@ -1,16 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
-import {
-  backups,
-  environments,
-  jobs,
-  links,
-  projects,
-  servicePorts,
-  services,
-  users,
-} from '../db/schema.ts'
+import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
@@ -38,15 +29,6 @@ export function findService(db: Db, { id, ownerId }: { id: string; ownerId: stri
 
 /** Undefined once it was deleted. */
 export const getService = (db: Tx, id: string) => getRow(db, services, eq(services.id, id))
-
-/** The backup whose restore into it waits or runs. */
-export const getBackupToRestore = (db: Tx, serviceId: string) =>
-  db
-    .select({ files: backups.files, contents: backups.contents })
-    .from(jobs)
-    .innerJoin(backups, eq(backups.id, jobs.input))
-    .where(and(eq(jobs.kind, 'restore'), eq(jobs.subjectId, serviceId)))
-    .get()
 
 /** Newest first, with one more row than the page, which shows that more follow. */
 export const listServices = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
