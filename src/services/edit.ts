@@ -1,6 +1,6 @@
 import { listDomains } from '../addresses/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
-import { openComponents } from '../runtime/component.ts'
+import { openComponents, volumesIn } from '../runtime/component.ts'
 import { refuseElsewhere } from '../runtime/pins.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { camelCase } from '../web/body.ts'
@@ -71,11 +71,9 @@ export async function editOf(
 function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition; stack: Stack }) {
   const { id } = before
   const live = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
-  const mounted = live.flatMap(({ options }) => (options.volumes ?? []).map(({ name }) => name))
   const ofFile = volumeNames(mountedStack(deps, before), id)
-  return [
-    ...new Set([...volumeNames(stack, id), ...mounted.filter((name) => !ofFile.includes(name))]),
-  ]
+  const earlier = volumesIn(live).filter((name) => !ofFile.includes(name))
+  return [...new Set([...volumeNames(stack, id), ...earlier])]
 }
 
 /** Throws `invalid` when a domain's target would no longer exist after the change. */

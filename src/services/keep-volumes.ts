@@ -2,6 +2,7 @@ import type { Db } from '../db/index.ts'
 import { listRestoresInto } from '../jobs/after-store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openComponents } from '../runtime/component.ts'
+import type { Component } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
@@ -15,16 +16,16 @@ type Mounting = { id: string; services: Stack['services'] }
  * for a backup gets those of the backup.
  */
 export function keepVolumes(deps: { db: Db; secrets: Secrets }, mounting: Mounting) {
-  const isLive = getLiveRelease(deps.db, mounting.id) !== undefined
-  settleVolumes(mounting.services.values(), () =>
-    isLive ? mountedLive(deps, mounting) : inBackup(deps, mounting),
-  )
+  settleVolumes(mounting.services.values(), () => {
+    const live = getLiveRelease(deps.db, mounting.id)
+    const components = openComponents(deps.secrets, live) ?? []
+    return live ? mountedIn(components, mounting) : inBackup(deps, mounting)
+  })
 }
 
-function mountedLive({ db, secrets }: { db: Db; secrets: Secrets }, { id }: Mounting): Mounted[] {
+function mountedIn(components: Component[], { id }: Mounting): Mounted[] {
   const prefix = volumeNameOf(id, '')
-  const live = openComponents(secrets, getLiveRelease(db, id)) ?? []
-  return live.flatMap(({ name: service, options: { volumes = [] } }) =>
+  return components.flatMap(({ name: service, options: { volumes = [] } }) =>
     volumes.map(({ name, path }) => ({ service, path, volume: name.slice(prefix.length) })),
   )
 }

@@ -61,7 +61,7 @@ export function settleVolumes(
     taken.add(mount.volume)
   }
 
-  function choose(volumeOf: (derived: Derived, place: Place) => string | null) {
+  function choose(volumeOf: (derived: Derived, place: Omit<Mounted, 'volume'>) => string | null) {
     for (const { service, mount } of mounts) {
       const { derived, path } = mount
       if (!derived || chosen.has(derived.source)) continue
@@ -71,6 +71,4 @@ export function settleVolumes(
   }
 }
 
-type Place = Pick<Mounted, 'service' | 'path'>
-
-const placeOf = ({ service, path }: Place) => `${service} ${path} `
+const placeOf = ({ service, path }: Omit<Mounted, 'volume'>) => `${service} ${path} `
