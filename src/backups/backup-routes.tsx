@@ -46,7 +46,7 @@ import {
 } from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
-import { listTargets } from './targets/store.ts'
+import { getTarget, listTargets } from './targets/store.ts'
 
 /** A backup, whose subject may have been deleted, and the list of all. */
 export const backupRoutes = (deps: RouteDeps) => {
@@ -180,7 +180,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     const log = logOf(backup)
     const extent = getExtent(logDb, log)
     const found = await findLastLines(deps, log, { ...tail, ...chosen })
-    const target = listTargets(db, backup.ownerId).find(({ id }) => id === backup.targetId)
+    const target = getTarget(db, { id: backup.targetId, ownerId: backup.ownerId })
     const progress = deps.progress.get(backup.id) ?? null
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
     const isThere = subjectOf(backup) !== undefined

@@ -1,6 +1,9 @@
+import type { Context } from 'hono'
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
-import { DraftContext } from '../web/draft.ts'
+import { readBody } from '../web/body.ts'
+import { DraftContext, enterAgain } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import { firstServer } from '../platform/root.ts'
@@ -250,3 +253,11 @@ const Notes = ({ notes }: Pick<Outline, 'notes'>) =>
       </ul>
     </details>
   )
+
+/** No page has a sent secret again: its field must not be taken for an empty one, which keeps or generates it. */
+export async function drawnAgain(c: Context, draft: Draft, file: Template): Promise<Draft> {
+  const typed = typedValues(file, (await readBody(c)).data)
+  const lost = askedFor(file.variables).filter(({ name, secret }) => secret && typed.has(name))
+  const errors = Object.fromEntries(lost.map(({ name }) => [name, enterAgain]))
+  return { ...draft, errors: { ...errors, ...draft.errors } }
+}

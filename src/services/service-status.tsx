@@ -8,7 +8,6 @@ import type { Question } from '../web/form.tsx'
 import type { IconName } from '../web/icons.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
-import { cancelRestore } from './cancel-restore.ts'
 import { partOf } from './json.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceLogo } from './service-logo.tsx'
@@ -143,6 +142,12 @@ const Actions = ({ service, domains, isBusy, isRestoring, canMove }: StatusProps
       </ButtonLink>
     </>
   )
+}
+
+/** Asked before a restore is cancelled, on each page that can do it. */
+export const cancelRestore: Question = {
+  text: 'Cancel the restore? What it is replacing now may be left incomplete.',
+  answer: 'Cancel restore',
 }
 
 type ActionProps = {
