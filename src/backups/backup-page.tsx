@@ -12,7 +12,7 @@ import { cancelRestore } from '../services/service-status.tsx'
 import { bytes, counted, duration } from '../web/units.ts'
 import { progressIn, Proof, summaryOf } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
-import { isEnded } from './store.ts'
+import { isEnded, isStored } from './store.ts'
 import type { Preview } from './json.ts'
 import { RestoreSection } from './restore/restore-section.tsx'
 import type { Backup } from './store.ts'
@@ -234,7 +234,7 @@ const Contents = ({ backup, hasTarget }: { backup: Backup; hasTarget: boolean })
                 </span>
               </p>
             </div>
-            {hasTarget && backup.status === 'succeeded' && !backup.goneAt && (
+            {hasTarget && isStored(backup) && (
               <ButtonLink
                 variant="outline"
                 small

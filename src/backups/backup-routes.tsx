@@ -37,6 +37,7 @@ import {
   findBackup,
   isBeingProven,
   isBeingRestored,
+  isStored,
   isEnded,
   isInUse,
   listRestores,
@@ -113,8 +114,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     })
     .post('/backups/:id/prove', (c) => {
       const backup = own(c)
-      if (backup.status !== 'succeeded' || backup.goneAt)
-        throw new AppError('conflict', 'Only a complete backup can be proven.')
+      if (!isStored(backup)) throw new AppError('conflict', 'Only a complete backup can be proven.')
       refuseWithoutTarget(db, backup)
       refuseRemoving(deps, backup)
       if (!insertProof(db, backup))
@@ -186,8 +186,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     const isThere = subjectOf(backup) !== undefined
     const isProving = isBeingProven(db, backup.id)
     const isRestoring = isBeingRestored(db, backup)
-    const isUsable =
-      backup.status === 'succeeded' && !backup.goneAt && backup.subjectKind !== 'davit' && target
+    const isUsable = isStored(backup) && backup.subjectKind !== 'davit' && target
     const preview = isUsable ? await previewRestore(deps, backup) : null
     return {
       title,
@@ -238,10 +237,9 @@ const removalTimeout = 3_600_000
 
 const keyOf = ({ subjectKind: kind, subjectId: id }: Backup) => ({ kind, id })
 
-function fileOf({ status, goneAt, files }: Backup, file: string | null | undefined) {
-  if (status !== 'succeeded' || goneAt)
-    throw new AppError('conflict', 'Only a complete backup can be downloaded.')
-  const names = files.map((one) => one.file)
+function fileOf(backup: Backup, file: string | null | undefined) {
+  if (!isStored(backup)) throw new AppError('conflict', 'Only a complete backup can be downloaded.')
+  const names = backup.files.map((one) => one.file)
   const chosen = file ?? (names.length === 1 ? names[0] : undefined)
   if (chosen !== undefined && names.includes(chosen)) return chosen
   throw invalidField('file', `must be one of ${names.join(', ')}.`)

@@ -20,6 +20,9 @@ export function refuseWithoutTarget(db: Db, backup: OfTarget) {
     )
 }
 
+/** Has each of its snapshots. */
+export const backupTag = ({ id }: Pick<Backup, 'id'>) => `backup=${id}`
+
 /** The target of a backup, with its repository. */
 export async function openRepository(
   deps: Pick<BackupDeps, 'db' | 'openRestic'>,

@@ -4,7 +4,7 @@ import { deleteSome } from '../logs/store.ts'
 import type { Db } from '../db/index.ts'
 import { hasFailed } from '../db/restored.ts'
 import type { BackupDeps } from './deps.ts'
-import { hasTarget, openRepository } from './repository.ts'
+import { backupTag, hasTarget, openRepository } from './repository.ts'
 import type { Restic, StoredSnapshot } from './restic/restic.ts'
 import { expired } from './restic/retention.ts'
 import { deleteBackup, getPlan, isInUse, listOld, listOn, setBackup, setPlan } from './store.ts'
@@ -13,10 +13,10 @@ import type { Backup, Plan } from './store.ts'
 /** Failed, cancelled and removed backups that are kept of a subject, with their logs. */
 const kept = 20
 
-export const tagsOf = ({ id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) => [
+export const tagsOf = (backup: Pick<Backup, 'id' | 'subjectId'>) => [
   'davit',
-  `subject=${subjectId}`,
-  `backup=${id}`,
+  `subject=${backup.subjectId}`,
+  backupTag(backup),
 ]
 
 type Options = { signal: AbortSignal }
@@ -43,7 +43,7 @@ export function unfinished(
 ) {
   const isOver = (one: Backup) => one.id === id || one.goneAt || hasFailed(one)
   const over = listOn(db, { subjectId, targetId }).filter(isOver)
-  const tags = new Set(over.map((one) => `backup=${one.id}`))
+  const tags = new Set(over.map(backupTag))
   return listed.filter((one) => one.tags.some((tag) => tags.has(tag))).map((one) => one.id)
 }
 
@@ -94,12 +94,12 @@ function noLongerKept(
   const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
   if (!plan.nextAt || last + daily + weekly + monthly === 0) return []
   const known = listOn(db, { subjectId, targetId })
-  const knownTags = new Set(known.map((one) => `backup=${one.id}`))
+  const knownTags = new Set(known.map(backupTag))
   // others may be proven: of a target that was removed, or of another Davit
   const own = listed.filter(({ tags }) => tags.some((tag) => knownTags.has(tag)))
   const inUse = known.filter((one) => isInUse(db, one))
   const proven = known.find((one) => one.provenAt && !one.provenError && !one.goneAt) // the newest
-  const keepTags = [...inUse, ...(proven ? [proven] : [])].map((one) => `backup=${one.id}`)
+  const keepTags = [...inUse, ...(proven ? [proven] : [])].map(backupTag)
   return expired(own, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
 }
 

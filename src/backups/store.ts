@@ -85,6 +85,10 @@ export function getLastGood(db: Tx, subjectId: string, until?: Date): Backup | n
   return getRow(db, backups, and(isGood, isInTime), desc(backups.id)) ?? null
 }
 
+/** Complete, and not removed from its target since. */
+export const isStored = ({ status, goneAt }: Pick<Backup, 'status' | 'goneAt'>) =>
+  status === 'succeeded' && !goneAt
+
 export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
 
 /** Ids of jobs that restore it. */

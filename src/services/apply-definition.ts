@@ -83,7 +83,12 @@ export async function restartService(deps: ServiceDeps, doing: Doing) {
   const isDone = await restartLive(deps, {
     workload: workloadOf(service),
     components: componentsOf(deps, definition),
-    hooks: { enter: (state) => (begins(), enter(deps, doing, state)) },
+    hooks: {
+      enter(state) {
+        begins()
+        enter(deps, doing, state)
+      },
+    },
     signal: work.signal,
     stops: true,
   })

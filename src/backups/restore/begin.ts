@@ -9,7 +9,7 @@ import type { restoreForm } from '../forms.ts'
 import type { Preview } from '../json.ts'
 import { refuseWithoutTarget } from '../repository.ts'
 import { refuseRemoving } from '../retention.ts'
-import { getBackup, isBeingRestored } from '../store.ts'
+import { getBackup, isBeingRestored, isStored } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -73,10 +73,8 @@ export async function beginRestore(
 }
 
 export function refuseUnusable({ db }: Pick<BackupDeps, 'db'>, backup: Backup) {
-  const { status, goneAt, subjectKind } = backup
-  if (status !== 'succeeded' || goneAt)
-    throw new AppError('conflict', 'Only a complete backup can be restored.')
-  if (subjectKind === 'davit')
+  if (!isStored(backup)) throw new AppError('conflict', 'Only a complete backup can be restored.')
+  if (backup.subjectKind === 'davit')
     throw new AppError(
       'conflict',
       'Davit itself can only be restored on its server, with davit restore.',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { changed } from '../read-file.ts'
 import type { Restic, StoredSnapshot, TextFile } from '../restic/restic.ts'
+import { backupTag } from '../repository.ts'
 import { backupSubjects, volumeHolds } from '../store.ts'
 import type { Backup } from '../store.ts'
 
@@ -73,7 +74,7 @@ export async function proveDescription(
 ) {
   if (describedAs(backup) === null) return
   const { id: snapshot } = await restic.findBy({
-    is: (one) => hasDescription(one) && one.tags.includes(`backup=${backup.id}`),
+    is: (one) => hasDescription(one) && one.tags.includes(backupTag(backup)),
     signal,
   })
   const found = await readDescription(restic, { snapshot, listed: [], signal })

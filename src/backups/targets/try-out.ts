@@ -3,6 +3,7 @@ import type { Db } from '../../db/index.ts'
 import { AppError, Failure, invalidField } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { StoredSnapshot } from '../restic/restic.ts'
+import { backupTag } from '../repository.ts'
 import { hasLost, listLost } from '../store.ts'
 import { withLogin } from './store.ts'
 import type { OpenTarget } from './store.ts'
@@ -70,8 +71,8 @@ async function findLost(
   // of one that a plan has removed, the rest is to be removed
   return listLost(db, target.ownerId)
     .filter(({ goneAt, files }) => goneAt || files.every((one) => snapshots.has(one.snapshot)))
+    .filter((one) => tags.has(backupTag(one)))
     .map(({ id }) => id)
-    .filter((id) => tags.has(`backup=${id}`))
 }
 
 export const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
