@@ -1,3 +1,5 @@
 import { runCommand } from './cli.ts'
+import { writtenToItsEnd } from './cli/output.ts'
 
-process.exit(await runCommand(process.argv.slice(2), process.env))
+const status = await writtenToItsEnd(() => runCommand(process.argv.slice(2), process.env))
+process.exit(status)

@@ -31,7 +31,7 @@ import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
 import { serviceJobs } from './services/state.ts'
-import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
+import { firstSignal } from './platform/signals.ts'
 import { version } from './platform/root.ts'
 import { webSockets } from './web/web-socket.ts'
 import type { Peer } from './web/web-socket.ts'
@@ -49,7 +49,6 @@ const databases = ['davit.db', 'logs.db']
 export async function serve(config: Config) {
   process.umask(0o077) // no one else may read databases, mirrors and keys
   const signalled = firstSignal() // handled from the start: an early signal must not kill the process
-  surviveBrokenPipes()
   openDataDir(config.dataDir)
   refuseHalfRestored(config.dataDir)
   const hold = lockDataDir(config.dataDir)

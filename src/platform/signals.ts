@@ -15,8 +15,3 @@ function hangupSignal() {
   const isIgnored = (BigInt(`0x${ignored ?? '0'}`) & 1n) === 1n // SIGHUP is the first signal
   return isIgnored ? [] : (['SIGHUP'] as const)
 }
-
-/** The reader of our output, a `tee` or a parent, may end before us: only the output after that is lost. */
-export function surviveBrokenPipes() {
-  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
-}

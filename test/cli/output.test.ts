@@ -1,0 +1,54 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { join } from 'node:path'
+import { aFolder } from '../support/folder.ts'
+
+const module = (path: string) => JSON.stringify(join(import.meta.dir, '../../src', path))
+
+/** A process with a command that runs `body`. */
+async function aCommand(body: string) {
+  const file = join(aFolder(), 'command.ts')
+  await Bun.write(
+    file,
+    `import { writtenToItsEnd } from ${module('cli/output.ts')}
+    import { interruption } from ${module('client/interruption.ts')}
+    process.exit(await writtenToItsEnd(async () => { ${body} }))`,
+  )
+  return { cmd: [process.execPath, file], stderr: 'pipe' as const }
+}
+
+const bytes = 1_000_000
+
+test('a reader that begins when the command is over gets all that it wrote', async () => {
+  const child = Bun.spawn({
+    ...(await aCommand(`
+      process.stdout.write('x'.repeat(${bytes}))
+      process.stderr.write('over')
+      return 3`)),
+    stdout: 'pipe',
+  })
+  onTestFinished(() => child.kill('SIGKILL'))
+  const said = await child.stderr.getReader().read()
+  expect(Buffer.from(said.value!).toString()).toBe('over')
+  expect((await child.stdout.text()).length).toBe(bytes)
+  expect(await child.exited).toBe(3)
+})
+
+test('a command whose output can’t be written has failed, and says so', async () => {
+  const { cmd } = await aCommand(`process.stdout.write('x'); return 0`)
+  const shell = ['sh', '-c', '"$@" > /dev/full', 'sh', ...cmd]
+  const { exitCode, stderr } = Bun.spawnSync({ cmd: shell })
+  expect([exitCode, stderr.toString()]).toEqual([1, expect.stringContaining('ENOSPC')])
+})
+
+test('a command that goes on ends when the reader of its output has gone', async () => {
+  const { cmd } = await aCommand(`
+    using interrupted = interruption()
+    while (!interrupted.signal.aborted) {
+      process.stdout.write('line\\n')
+      await new Promise(setImmediate)
+    }
+    return interrupted.status`)
+  const shell = ['bash', '-c', '"$@" | head -1; exit ${PIPESTATUS[0]}', 'bash', ...cmd]
+  const { exitCode, stdout, stderr } = Bun.spawnSync({ cmd: shell })
+  expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([141, 'line\n', ''])
+})
