@@ -17,7 +17,12 @@ import type { Serving } from '../addresses/urls.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../addresses/places.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
-import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
+import {
+  countEnvironments,
+  findLiveProject,
+  findProject,
+  refuseDeleting,
+} from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { servedJson, trafficOf, trafficQuery } from '../traffic/routes.tsx'
@@ -38,14 +43,13 @@ import { refuseMove, refuseUnplaceable, withPlacement } from '../environments/pl
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
+import { environmentIn, liveEnvironmentIn } from '../environments/own-environment.ts'
 import { environmentPath, toMetrics } from '../environments/paths.ts'
 import { environmentJson } from './json.ts'
 import { jsonOf, rowsOf, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import {
-  findEnvironment,
-  findLiveEnvironment,
   insertEnvironment,
   isLast,
   listEnvironments,
@@ -119,7 +123,7 @@ export const environmentRoutes = (
       return moveOn(c, { to, created: true, said: 'Environment created.', json: () => json })
     })
     .get('/projects/:id/envs/:envId', async (c) => {
-      const { project, environment } = find(c)
+      const { project, environment } = environmentIn(deps, c)
       const view = await viewOf(deps, environment, project)
       const head = headOf(deps, view)
       const glance = clientOf(c) === 'program' ? null : await glanceOf(deps, environment)
@@ -144,8 +148,7 @@ export const environmentRoutes = (
       own,
       input(environmentUpdateForm, editEnvironment),
       async (c) => {
-        const project = findLiveProject(db, ownKey(c))
-        const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+        const { project, environment: current } = liveEnvironmentIn(deps, c)
         const { hostPort, domains, ...changes } = withPlacement(deps, c.var.input)
         refuseFromCode(current, changes)
         refuseUnfollowable(project, changes)
@@ -182,7 +185,7 @@ export const environmentRoutes = (
       },
     )
     .get('/projects/:id/envs/:envId/output', own, query(outputQuery), (c) => {
-      const { project, environment } = find(c)
+      const { project, environment } = environmentIn(deps, c)
       const head = headOf(deps, { project, environment })
       return answerOutput(c, deps, {
         source: environment,
@@ -199,16 +202,19 @@ export const environmentRoutes = (
       })
     })
     .get('/projects/:id/envs/:envId/output/stream', own, query(outputStreamQuery), (c) =>
-      streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
+      streamLog(c, deps, {
+        log: outputOf(environmentIn(deps, c).environment),
+        asked: c.req.valid('query'),
+      }),
     )
     .get('/projects/:id/envs/:envId/usage', own, query(rangeQuery), (c) => {
-      const { environment } = find(c)
+      const { environment } = environmentIn(deps, c)
       if (clientOf(c) !== 'program') return toMetrics(c, environment)
       const { range } = c.req.valid('query')
       return c.json(workloadUsageJson(usageOf(deps, { workloadId: environment.id, range })))
     })
     .get('/projects/:id/envs/:envId/metrics', own, query(trafficQuery), async (c) => {
-      const { project, environment } = find(c)
+      const { project, environment } = environmentIn(deps, c)
       const asked = c.req.valid('query')
       const head = headOf(deps, { project, environment })
       const usage = usageOf(deps, { workloadId: environment.id, range: asked.range })
@@ -222,8 +228,8 @@ export const environmentRoutes = (
       })
     })
     .delete('/projects/:id/envs/:envId', async (c) => {
-      const project = findLiveProject(db, ownKey(c))
-      const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+      const { project, environment } = environmentIn(deps, c)
+      refuseDeleting(project)
       refuseLast(db, environment)
       refusePromoted(db, environment)
       await refuseWithoutEngine(deps, { environmentId: environment.id })
@@ -262,14 +268,8 @@ export const environmentRoutes = (
     }
   }
 
-  function find(c: Context) {
-    const project = findProject(db, ownKey(c))
-    const key = { id: c.req.param('envId')!, projectId: project.id }
-    return { project, environment: findEnvironment(db, key) }
-  }
-
   function editEnvironment(c: Context, draft: Draft, asked: z.infer<typeof editQuery> = {}) {
-    const of = find(c)
+    const of = environmentIn(deps, c)
     const { project, environment } = of
     const offer = asked.procfile ? procfileOffer(environment) : null
     const domains = listHosts(db, { environmentId: environment.id })

@@ -1,7 +1,8 @@
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import { headOf, lookOf } from '../environments/head.ts'
 import type { HeadDeps } from '../environments/head.ts'
-import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import { environmentIn } from '../environments/own-environment.ts'
+import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { freezesPath } from '../environments/freeze-note.tsx'
 import { environmentPath } from '../environments/paths.ts'
@@ -47,9 +48,7 @@ export const deploymentListRoutes = (deps: HeadDeps & { masks: Masks }) => {
       })
     })
     .get('/projects/:id/envs/:envId/deployments', paged(), async (c) => {
-      const project = findProject(db, ownKey(c))
-      const key = { id: c.req.param('envId'), projectId: project.id }
-      const environment = findEnvironment(db, key)
+      const { project, environment } = environmentIn(deps, c)
       const list = await listOf({ project, environment, page: c.req.valid('query') })
       const head = headOf(deps, { project, environment })
       const path = `${environmentPath(environment)}/deployments`

@@ -5,13 +5,13 @@ import { deletePlanned, getPlanned } from '../environments/planned-store.ts'
 import type { Planned } from '../environments/planned-store.ts'
 import { plannedJson, plannedPath } from '../environments/planned.tsx'
 import { followedInWords } from '../environments/followed.ts'
+import { environmentIn } from '../environments/own-environment.ts'
 import { findEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Config } from '../config.ts'
-import { ownKey, ownProject } from '../projects/own-project.ts'
-import { findProject } from '../projects/store.ts'
+import { ownProject } from '../projects/own-project.ts'
 import type { Project } from '../projects/store.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
@@ -77,12 +77,12 @@ export const plannedRoutes = (deps: PlanDeps & { config: Config }) => {
     .createApp()
     .get(path, (c) => show(c, ask(c, emptyDraft)))
     .post(path, ownProject(deps), input(form, ask), (c) => {
-      const { project, environment } = own(c)
+      const { project, environment } = environmentIn(deps, c)
       refuseOtherCode(c, project, c.var.input)
       return plan(c, project, { ...c.var.input, environmentId: environment.id })
     })
     .delete(path, ownProject(deps), (c) => {
-      const { project, environment } = own(c)
+      const { project, environment } = environmentIn(deps, c)
       if (!deletePlanned(db, environment.id))
         throw new AppError('conflict', `No deployment to ${environment.name} is planned.`)
       scheduler.wake()
@@ -95,19 +95,13 @@ export const plannedRoutes = (deps: PlanDeps & { config: Config }) => {
     })
 
   function ask(c: Context, draft: Draft): View {
-    const { project, environment } = own(c)
+    const { project, environment } = environmentIn(deps, c)
     const planned = getPlanned(db, environment.id)
     return {
       title: `Deploy ${project.name} ${environment.name} later`,
       page: () => <PlanDialog {...{ project, environment, planned, form, draft }} />,
       json: () => ({ planned: planned && plannedJson(planned) }),
     }
-  }
-
-  function own(c: Context) {
-    const project = findProject(db, ownKey(c))
-    const key = { id: c.req.param('envId')!, projectId: project.id }
-    return { project, environment: findEnvironment(db, key) }
   }
 }
 

@@ -1,12 +1,11 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
-import { findEnvironment, findLiveEnvironment } from '../environments/store.ts'
+import { environmentIn, liveEnvironmentIn } from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath, promotePath } from '../environments/paths.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { ownKey, ownProject } from '../projects/own-project.ts'
-import { findLiveProject, findProject } from '../projects/store.ts'
+import { ownProject } from '../projects/own-project.ts'
 import { AppError } from '../platform/errors.ts'
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
@@ -51,9 +50,8 @@ export const promoteRoutes = (deps: TriggerDeps & PreviewDeps) => {
     })
 
   async function start(c: Context, { deploymentId, note }: z.output<typeof promoteForm>) {
-    const project = findLiveProject(db, ownKey(c))
-    const environment = findLiveEnvironment(db, keyOf(c, project.id))
-    const target = { project, environment }
+    const target = liveEnvironmentIn(deps, c)
+    const { project, environment } = target
     const { from, source } = findPromotable(db, target, deploymentId)
     checkFreeze(c, db, { project, environmentId: environment.id, note })
     await refuseWithoutRoom(deps, { project, environmentId: environment.id })
@@ -76,10 +74,10 @@ export const promoteRoutes = (deps: TriggerDeps & PreviewDeps) => {
   }
 
   async function ask(c: Context, draft: Draft, deploymentId: string | null | undefined) {
-    const project = findProject(db, ownKey(c))
-    const environment = findEnvironment(db, keyOf(c, project.id))
-    const { from, source } = findPromotable(db, { project, environment }, deploymentId)
-    const preview = await previewPromotion(deps, { project, environment, source })
+    const target = environmentIn(deps, c)
+    const { project, environment } = target
+    const { from, source } = findPromotable(db, target, deploymentId)
+    const preview = await previewPromotion(deps, { ...target, source })
     return show(c, {
       title: `Promote to ${project.name} ${environment.name}`,
       page: () => <PromoteDialog {...{ environment, from, source, preview, draft }} />,
@@ -87,8 +85,6 @@ export const promoteRoutes = (deps: TriggerDeps & PreviewDeps) => {
     })
   }
 }
-
-const keyOf = (c: Context, projectId: string) => ({ id: c.req.param('envId')!, projectId })
 
 type DialogProps = {
   environment: Environment

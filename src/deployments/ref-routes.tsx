@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { findEnvironment } from '../environments/store.ts'
+import { environmentIn } from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { followedInWords, needsRef, patternsOf } from '../environments/followed.ts'
 import { environmentPath } from '../environments/paths.ts'
@@ -9,8 +9,6 @@ import type { matchingRefs, MatchingRefs, RefType } from '../git/ref-pattern.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import { openKeys } from '../projects/keys.ts'
-import { ownKey } from '../projects/own-project.ts'
-import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Db } from '../db/index.ts'
@@ -29,12 +27,10 @@ const timeoutMs = 10_000
 /** The branches and tags that an environment with patterns can deploy, and the form that chooses one. */
 export const refRoutes = (deps: RefDeps) =>
   factory.createApp().get('/projects/:id/envs/:envId/refs', async (c) => {
-    const project = findProject(deps.db, ownKey(c))
-    const key = { id: c.req.param('envId'), projectId: project.id }
-    const of = { project, environment: findEnvironment(deps.db, key) }
+    const of = environmentIn(deps, c)
     const { refs, refused } = await listRefs(deps, c, of)
     return show(c, {
-      title: `Deploy ${project.name} ${of.environment.name}`,
+      title: `Deploy ${of.project.name} ${of.environment.name}`,
       page: () => <RefDialog {...of} refs={refs} refused={refused} />,
       json: () => ({ ...refs, nextCursor: null }),
     })

@@ -4,7 +4,7 @@ import { auditor } from '../audit/record.ts'
 import { hasShare } from '../db/watch-schema.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
 import { followedInWords } from '../environments/followed.ts'
-import { findEnvironment } from '../environments/store.ts'
+import { environmentIn } from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { AppError } from '../platform/errors.ts'
@@ -41,9 +41,7 @@ export const shareRoutes = (deps: ShareDeps & ViewDeps & { watches: Watches }) =
   return factory
     .createApp()
     .get('/projects/:id/envs/:envId/share', (c) => {
-      const project = findProject(db, ownKey(c))
-      const key = { id: c.req.param('envId'), projectId: project.id }
-      const environment = findEnvironment(db, key)
+      const { project, environment } = environmentIn(deps, c)
       const refused = whyRefused(deps, { project, environmentId: environment.id })
       return show(c, {
         title: `Deploy ${project.name} ${environment.name} to a share`,

@@ -54,12 +54,6 @@ export const getLiveUrl = (db: Db, environmentId: string) =>
     .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'running')))
     .get()?.url ?? null
 
-export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
-  const environment = findEnvironment(db, key)
-  refuseDeleting(environment)
-  return environment
-}
-
 const withProject = (db: Tx) =>
   db
     .select({ environment: environments, project: projects })
@@ -70,15 +64,23 @@ const withProject = (db: Tx) =>
 export const getEnvironmentIn = (db: Tx, id: string) =>
   withProject(db).where(eq(environments.id, id)).get()
 
-export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
+type OwnKey = { id: string; ownerId: string; projectId?: string }
+
+export const findOwnEnvironment = (db: Db, { id, ownerId, projectId }: OwnKey) =>
   found(
     'environment',
     withProject(db)
-      .where(and(eq(environments.id, id), eq(projects.ownerId, ownerId)))
+      .where(
+        and(
+          eq(environments.id, id),
+          eq(projects.ownerId, ownerId),
+          projectId === undefined ? undefined : eq(projects.id, projectId),
+        ),
+      )
       .get(),
   )
 
-export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: string }) {
+export function findOwnLiveEnvironment(db: Db, key: OwnKey) {
   const own = findOwnEnvironment(db, key)
   refuseDeletingProject(own.project)
   refuseDeleting(own.environment)

@@ -7,7 +7,7 @@ import type { TriggerDeps } from '../deployments/trigger.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import type { Edge } from '../edge/edge.ts'
 import { listPreviews } from '../environments/preview-store.ts'
-import { findLiveEnvironment } from '../environments/store.ts'
+import { liveEnvironmentIn } from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { aboutProject, ownKey, ownProject } from '../projects/own-project.ts'
@@ -56,9 +56,7 @@ export const previewRoutes = (deps: TriggerDeps & WebhookDeps & { edge: Pick<Edg
       const { commit } = c.var.input
       const queued = db.transaction(
         () => {
-          const project = findLiveProject(db, ownKey(c))
-          const key = { id: c.req.param('envId'), projectId: project.id }
-          const environment = findLiveEnvironment(db, key)
+          const { project, environment } = liveEnvironmentIn(deps, c)
           const trigger = c.var.token ? ('api' as const) : ('manual' as const)
           const by = { trigger, triggeredBy: userOf(c).email }
           const queued = approve(db, { project, environment, commit, by })
