@@ -67,18 +67,14 @@ export function liveSettings(deps: Pick<LinkDeps, 'db' | 'secrets'>, environment
 export const ownVariables = ({ variables, own }: Settings): OpenVariable[] =>
   Object.entries(own).map(([key, marks]) => ({ key, value: variables[key]!, ...marks }))
 
-export type PendingChanges = {
-  /** Keys of variables, and names of fields as in JSON. */
-  names: string[]
-  /** The ones that also affect the image. */
-  needBuild: string[]
-}
-
-/** The changes since the live release was created. Has names only, so no secrets. */
+/**
+ * The changes since the live release was created. Has only keys of variables, and names of fields as in JSON, so
+ * no secrets. Those in `needBuild` also affect the image.
+ */
 export async function pendingChanges(
   deps: LinkDeps,
   { project, environment }: { project: Project; environment: Environment },
-): Promise<PendingChanges> {
+) {
   const then = liveSettings(deps, environment.id)
   if (!then) return { names: [], needBuild: [] }
   const unknown = { commitHash: null, branch: null }

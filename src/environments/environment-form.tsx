@@ -51,12 +51,7 @@ export const EnvironmentModal = ({ project, others, servers, draft }: Props) => 
 export const namesOf = (...groups: string[]) =>
   groups.flatMap((group) => namesIn(environmentForm, group) as EnvironmentField[])
 
-type Stored = Pick<
-  Environment,
-  (EnvironmentField & keyof Environment) | 'codeSettings' | 'ownSettings'
-> & {
-  domains: string[]
-}
+type Stored = Environment & { domains: string[] }
 
 /** They don't apply to a project that deploys an image. */
 const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'waitForChecks']

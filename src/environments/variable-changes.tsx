@@ -1,31 +1,29 @@
 import { Difference } from '../web/components.tsx'
 
-/** `from` and `to` are null for a variable that is secret on either side. */
-export type VariableChange = {
-  key: string
-  change: 'added' | 'changed' | 'removed'
-  secret: boolean
-  from: string | null
-  to: string | null
-}
+export type VariableChange = ReturnType<typeof variableChanges>[number]
 
 type Variables = ReadonlyMap<string, { value: string; secret: boolean }>
 type Mask = (value: string) => string
+type Change = 'added' | 'changed' | 'removed'
 
-/** The differences by key. Values that may be part of a stored secret are masked. */
+/**
+ * The differences by key. `from` and `to` are null for a variable that is secret on either side; values that may
+ * be part of a stored secret are masked.
+ */
 export function variableChanges(
   before: Variables,
   after: Variables,
   { from: maskFrom, to: maskTo }: { from: Mask; to: Mask },
-): VariableChange[] {
+) {
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort()
   return keys.flatMap((key) => {
     const [from, to] = [before.get(key), after.get(key)]
     if (from?.value === to?.value) return []
     const secret = from?.secret || to?.secret || false
+    const change: Change = !from ? 'added' : !to ? 'removed' : 'changed'
     return {
       key,
-      change: !from ? 'added' : !to ? 'removed' : 'changed',
+      change,
       secret,
       from: secret || !from ? null : maskFrom(from.value),
       to: secret || !to ? null : maskTo(to.value),

@@ -23,8 +23,7 @@ export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
 
 type VariableRow = Omit<Row, 'value'>
 
-type Values = { key: string; value: string; secret: boolean; buildTime: boolean }
-type Changes = { [Field in keyof Values]?: Values[Field] | undefined }
+type Changes = { [Field in keyof OpenVariable]?: OpenVariable[Field] | undefined }
 
 export const listVariables = (db: Db, environmentId: string): Variable[] =>
   selectVariables(db, environmentId).map(hideSecret)
@@ -57,7 +56,7 @@ export function findVariable(db: Db, { id, environmentId }: { id: string; enviro
 export const insertVariable = (
   db: Db,
   secrets: Secrets,
-  { environmentId, ...values }: Values & { environmentId: string },
+  { environmentId, ...values }: OpenVariable & { environmentId: string },
 ): Variable =>
   changing(db, secrets, { environmentId }, () => {
     const ofSame = eq(variables.environmentId, environmentId)
@@ -249,7 +248,7 @@ function hideInErrors(db: Db, environmentId: string, values: string[]) {
   }
 }
 
-function refuseForBuild({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
+function refuseForBuild({ key, buildTime }: Pick<OpenVariable, 'key' | 'buildTime'>) {
   if (!buildTime) return
   if (steersBuilder(key)) throw invalidField('buildTime', steeringRefusal(key))
   if (!argumentName.safeParse(key).success)

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { providers } from '../git/providers/registry.ts'
@@ -7,16 +8,12 @@ import { parseImage } from '../registries/tag-pattern.ts'
 import type { Source } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { wantsOrigin } from './forms.ts'
+import type { projectUpdateForm } from './forms.ts'
 import { newDeployKey, sharedDeployKey } from './keys.ts'
 import { listSiblings } from './store.ts'
 import type { Project } from './store.ts'
 
-type RepositoryInput = {
-  repositoryUrl?: string | null | undefined
-  sourceId?: string | null | undefined
-  repository?: string | null | undefined
-  image?: string | null | undefined
-}
+type RepositoryInput = z.output<ReturnType<typeof projectUpdateForm>>
 
 export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'image'>
 

@@ -2,7 +2,6 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
-import type { Access, Provider } from '../git/providers/provider.ts'
 import { providers } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
@@ -130,15 +129,7 @@ export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void
 
 const absent = { registered: false, own: false, sharedWith: null }
 
-type WebhookTarget = {
-  name: ProviderName
-  provider: Provider
-  access: Access
-  repository: string
-  url: string | null
-}
-
-function openPlace(deps: WebhookDeps, { project, signal }: Options): WebhookTarget {
+function openPlace(deps: WebhookDeps, { project, signal }: Options) {
   const { ownerId, sourceId, repository } = project
   if (!sourceId || !repository)
     throw new AppError(
@@ -167,7 +158,7 @@ async function findReplaceable(
     access,
     repository,
     url,
-  }: WebhookTarget & { project: Project; url: string },
+  }: ReturnType<typeof openPlace> & { project: Project; url: string },
 ): Promise<string[]> {
   const found = await provider.findWebhook(access, { repository, url })
   const holder = found && findWebhookHolder(db, { project, webhookId: found.id })

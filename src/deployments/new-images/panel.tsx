@@ -6,34 +6,33 @@ import { Button, PostForm } from '../../web/form.tsx'
 import { Ago } from '../../web/times.tsx'
 import { getCurrent, pulledOf } from '../store.ts'
 import type { CheckDeps } from './check-image.ts'
-import type { Checked, ImageWatch } from './image-watch.ts'
+import type { ImageWatch } from './image-watch.ts'
 
-export type ImageState = {
-  /** Null for a project that builds. */
-  image: string | null
-  /** How new images are found without a webhook. */
-  follows: 'pattern' | 'tag' | 'nothing'
-  /** Null when the registry wasn't asked since Davit started. */
-  last: Checked | null
-  environments: { id: string; name: string; pulled: ReturnType<typeof pulledOf> }[]
-}
+export type ImageState = ReturnType<typeof imageStateOf>
 
 export function imageStateOf(
   { db, images }: Pick<CheckDeps, 'db'> & { images: ImageWatch },
   project: Project,
-): ImageState {
+) {
   const { image } = project
-  if (image === null) return { image, follows: 'nothing', last: null, environments: [] }
-  const isPattern = parseImage(image)!.pattern !== null
   return {
+    /** Null for a project that builds. */
     image,
-    follows: isPattern ? 'pattern' : project.checkTag ? 'tag' : 'nothing',
+    follows: followsOf(project),
+    /** Null when the registry wasn't asked since Davit started. */
     last: images.lastOf(project),
-    environments: listTargets(db, project.id).map(({ id, name }) => {
+    environments: (image === null ? [] : listTargets(db, project.id)).map(({ id, name }) => {
       const current = getCurrent(db, id)
       return { id, name, pulled: current ? pulledOf(current) : null }
     }),
   }
+}
+
+/** How new images are found without a webhook. */
+function followsOf({ image, checkTag }: Project): keyof typeof says {
+  if (image === null) return 'nothing'
+  if (parseImage(image)!.pattern !== null) return 'pattern'
+  return checkTag ? 'tag' : 'nothing'
 }
 
 /** What is deployed, and what the registry had at the last check. */
@@ -90,7 +89,7 @@ const LastCheck = ({ last }: Pick<ImageState, 'last'>) =>
 /** The repository stands at the head of the page. */
 const tagOf = (reference: string) => parseImage(reference)?.reference.tag ?? ''
 
-const says: Record<ImageState['follows'], string> = {
+const says = {
   pattern: 'The registry is asked every five minutes for the newest tag that the pattern matches.',
   tag: 'The registry is asked every five minutes whether the tag has a new image.',
   nothing: 'A new image is deployed when its registry reports it, below.',

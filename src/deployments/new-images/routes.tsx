@@ -11,7 +11,6 @@ import { deploymentJson } from '../json.ts'
 import type { CheckDeps } from './check-image.ts'
 import type { ImageWatch } from './image-watch.ts'
 import { ImagePanel, imageStateOf } from './panel.tsx'
-import type { ImageState } from './panel.tsx'
 
 /** What the registry has for the image of a project. */
 export const newImageRoutes = (deps: CheckDeps & { images: ImageWatch }) => {
@@ -32,7 +31,7 @@ export const newImageRoutes = (deps: CheckDeps & { images: ImageWatch }) => {
       audit(c, 'image.checked', aboutProject(project))
       const to = `/projects/${project.id}/deliveries`
       const json = () => ({
-        ...imageJson(imageStateOf(deps, project)),
+        ...imageStateOf(deps, project),
         deployments: deployments.map(deploymentJson),
       })
       return showSaved(c, { to, said: reason, ...panel(project), json })
@@ -48,7 +47,7 @@ export const newImageRoutes = (deps: CheckDeps & { images: ImageWatch }) => {
         </ProjectFrame>
       ),
       partial: () => <ImagePanel {...{ project, state }} />,
-      json: () => imageJson(state),
+      json: () => state,
     }
   }
 }
@@ -57,8 +56,3 @@ function withImage(project: Project) {
   if (project.image !== null) return project
   throw new AppError('conflict', 'This project builds from a repository, and deploys no image.')
 }
-
-const imageJson = ({ last, ...state }: ImageState) => ({
-  ...state,
-  last: last && { ...last, at: last.at.toISOString() },
-})

@@ -1,15 +1,12 @@
 import { and, desc, eq, isNotNull, isNull, like, or } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
 import { deployments, projects, users } from '../../db/schema.ts'
-import type { Deployment } from '../store.ts'
 
 /** Newest first; more than any order of versions needs. */
 const maxKnown = 500
 
-export type KnownPull = Pick<Deployment, 'pullReference' | 'pullDigest' | 'status'>
-
 /** What the environment was asked to pull, newest first, without rollbacks. */
-export const listPulls = (db: Db, environmentId: string): KnownPull[] =>
+export const listPulls = (db: Db, environmentId: string) =>
   db
     .select({
       pullReference: deployments.pullReference,
