@@ -7,7 +7,7 @@ import { environmentPath, promotePath } from '../environments/paths.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownProject } from '../projects/own-project.ts'
 import { AppError } from '../platform/errors.ts'
-import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { InfoModal, ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
@@ -103,12 +103,9 @@ const PromoteDialog = ({ environment, from, source, preview, draft }: DialogProp
   const page = { href: environmentPath(environment), name: environment.name }
   if (preview.refused)
     return (
-      <Modal title={title} from={page}>
-        <div class="form">
-          <p>{preview.refused}</p>
-          <ModalDone />
-        </div>
-      </Modal>
+      <InfoModal title={title} from={page}>
+        <p>{preview.refused}</p>
+      </InfoModal>
     )
   const { builtWithout, releaseCommand, interruption } = preview
   return (

@@ -4,7 +4,7 @@ import type { VariableChange } from '../environments/variable-changes.tsx'
 import type { Environment } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Fact } from '../web/components.tsx'
-import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { ButtonLink } from '../web/form.tsx'
 import { SettingChanges, Versions } from './difference-view.tsx'
@@ -40,12 +40,9 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
   const from = { href: deploymentPath(target), name: 'Deployment' }
   if (preview.refused)
     return (
-      <Modal title={title} from={from}>
-        <div class="form">
-          <p>{preview.refused}</p>
-          <ModalDone />
-        </div>
-      </Modal>
+      <InfoModal title={title} from={from}>
+        <p>{preview.refused}</p>
+      </InfoModal>
     )
   const { isLive, image, variables, settings, releaseCommand, interruption } = preview
   return (

@@ -15,7 +15,7 @@ import type { Source } from './store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { ProviderError } from './providers/provider-error.ts'
 import { stranger } from './providers/refusals.ts'
-import { Modal, ModalDone } from '../web/dialog.tsx'
+import { InfoModal } from '../web/dialog.tsx'
 
 const path = '/settings/git'
 
@@ -165,34 +165,31 @@ const sources = { href: '/settings/git', name: 'Git sources' }
 
 /** The owner and scopes are as just reported by the provider. */
 const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwner }) => (
-  <Modal title={<bdi>{source.name}</bdi>} from={sources}>
-    <div class="form">
-      {owner.missing.length > 0 ? (
-        <div class="alert" data-variant="destructive" role="alert">
-          <strong>The token lacks: {owner.missing.join(', ')}.</strong>
-        </div>
-      ) : (
-        <p role="status">
-          {providers[source.provider].title} accepts the token. It belongs to{' '}
-          <strong>
-            <bdi>{owner.login ?? source.login}</bdi>
-          </strong>
-          .
-        </p>
-      )}
-      <p class="muted">
-        {owner.rights ? (
-          <>
-            Its scopes:{' '}
-            {owner.rights.map((right) => (
-              <span class="tag">{right}</span>
-            ))}
-          </>
-        ) : (
-          'It can list and clone. Whether it can change webhooks is only known when it is used.'
-        )}
+  <InfoModal title={<bdi>{source.name}</bdi>} from={sources}>
+    {owner.missing.length > 0 ? (
+      <div class="alert" data-variant="destructive" role="alert">
+        <strong>The token lacks: {owner.missing.join(', ')}.</strong>
+      </div>
+    ) : (
+      <p role="status">
+        {providers[source.provider].title} accepts the token. It belongs to{' '}
+        <strong>
+          <bdi>{owner.login ?? source.login}</bdi>
+        </strong>
+        .
       </p>
-      <ModalDone />
-    </div>
-  </Modal>
+    )}
+    <p class="muted">
+      {owner.rights ? (
+        <>
+          Its scopes:{' '}
+          {owner.rights.map((right) => (
+            <span class="tag">{right}</span>
+          ))}
+        </>
+      ) : (
+        'It can list and clone. Whether it can change webhooks is only known when it is used.'
+      )}
+    </p>
+  </InfoModal>
 )

@@ -1,5 +1,5 @@
 import type { Server } from '../runtime/placement.ts'
-import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
 import { statusInWords } from '../web/status-badge.tsx'
@@ -48,15 +48,12 @@ export const MoveDialog = ({ subject, preview, servers, draft, path }: Props) =>
   )
   if (possible.length === 0)
     return (
-      <Modal title={title} from={from}>
-        <div class="form">
-          {about}
-          {refused.length === 0 && (
-            <p>There is no other server. An admin can add one under Settings, Servers.</p>
-          )}
-          <ModalDone />
-        </div>
-      </Modal>
+      <InfoModal title={title} from={from}>
+        {about}
+        {refused.length === 0 && (
+          <p>There is no other server. An admin can add one under Settings, Servers.</p>
+        )}
+      </InfoModal>
     )
   return (
     <ModalForm

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { ZodType } from 'zod'
 import { ShownOnce } from '../web/components.tsx'
 import type { Crumb } from '../web/components.tsx'
-import { InDialog, Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { InDialog, InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import {
   FoldedFields,
@@ -116,7 +116,7 @@ export const SecretDialog = ({
   at,
   ...secret
 }: Secret & { noun: string; of: string | null; at: Crumb }) => (
-  <Modal
+  <InfoModal
     title={
       <>
         The {noun} <bdi>{of}</bdi>
@@ -124,9 +124,6 @@ export const SecretDialog = ({
     }
     from={at}
   >
-    <div class="form">
-      <ShownSecret {...secret} />
-      <ModalDone />
-    </div>
-  </Modal>
+    <ShownSecret {...secret} />
+  </InfoModal>
 )

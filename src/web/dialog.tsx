@@ -57,11 +57,16 @@ export const ModalActions = ({ children }: { children?: Child }) => (
   </footer>
 )
 
-/** The button of an informational dialog. */
-export const ModalDone = () => (
-  <div class="form-actions">
-    <CloseButton>Done</CloseButton>
-  </div>
+/** A dialog that only informs. */
+export const InfoModal = ({ children, ...modal }: ModalProps) => (
+  <Modal {...modal}>
+    <div class="form">
+      {children}
+      <div class="form-actions">
+        <CloseButton>Done</CloseButton>
+      </div>
+    </div>
+  </Modal>
 )
 
 const CloseButton = ({ variant, children }: { variant?: 'outline'; children: Child }) =>
