@@ -3,7 +3,7 @@ import type { Settings } from '../detection/plan.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 import { flagField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
-import { argumentName, composeFile, insidePath, watchPath } from './forms.ts'
+import { argumentName, insidePath, placeForm } from './forms.ts'
 
 /** A line of a Dockerfile's RUN, so nothing in it may start another form of one. */
 const shellLine = (what: string) =>
@@ -90,29 +90,18 @@ export const buildSettings = z
     return Object.fromEntries(Object.entries(given).filter(isSet)) as Settings
   })
 
+const { contextDir, composeFile, watchPaths } = placeForm.shape
+
 /** Also of a project that deploys an image, as far as it has them. */
 export const buildForm = z.object({
-  contextDir: field(insidePath('a directory of the repository').nullish(), {
-    label: 'Context directory',
-    placeholder: '.',
-    group: 'build',
-    code: true,
-    isNarrow: true,
-  }),
+  contextDir,
   dockerfilePath: field(insidePath('the path of a Dockerfile').nullish(), {
     label: 'Dockerfile',
     group: 'build',
     code: true,
     isNarrow: true,
   }),
-  composeFile: field(composeFile.nullish(), {
-    label: 'Compose file',
-    placeholder: 'compose.yaml',
-    hint: 'Its services are built and run together, in place of one Dockerfile. Leave empty for one image.',
-    group: 'build',
-    code: true,
-    isNarrow: true,
-  }),
+  composeFile,
   composeService: field(line('the name of a service', { max: 63 }).nullish(), {
     label: 'Service with the addresses',
     hint: 'Of the Compose file. Leave empty to use the one that publishes a port.',
@@ -155,14 +144,7 @@ export const buildForm = z.object({
     hint: 'Environments use this unless they set their own.',
     group: 'build',
   }),
-  watchPaths: field(lines(watchPath, { max: 100 }).nullish(), {
-    label: 'Watched paths',
-    placeholder: 'src/**',
-    hint: 'One path or pattern per line, from the root of the repository: src, *.md, packages/*/src, **/*.sql, src/{web,api}, v[0-9], x[!0-9]. What is below a folder counts too. Only a push that changes one of them deploys. Leave empty to deploy on every push.',
-    group: 'build',
-    code: true,
-    isLong: true,
-  }),
+  watchPaths,
   /** Only of a project that deploys an image. */
   checkTag: flagField('Check the tag', {
     hint: 'Davit asks the registry every five minutes whether the tag has a new image. Not needed with a webhook.',

@@ -53,8 +53,6 @@ const imageChoice = line('the reference of an image', { max: 500 }).refine(
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 export const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
-export const composeFile = insidePath('the path of a Compose file')
-
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
   sourceId: line('the id of a git source', { max: 100 }).nullish(),
@@ -100,7 +98,7 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
     })
 
 /** A path or a pattern in the repository; everything below a match matches too. */
-export const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
+const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
   (path, context) => unless(whyNotWatched)(path, context),
 )
 
@@ -113,23 +111,28 @@ export function whyNotWatched(path: string): string | null {
 /** Where the app is in its repository, and which changes are about it. */
 export const placeForm = z.object({
   contextDir: field(insidePath('a directory of the repository').nullish(), {
-    label: 'Directory',
+    label: 'Context directory',
     placeholder: '.',
-    hint: 'Of the app in the repository. Leave empty for its root.',
+    hint: 'That of the app in the repository. Leave empty for its root.',
+    group: 'build',
     code: true,
+    isNarrow: true,
   }),
   watchPaths: field(lines(watchPath, { max: 100 }).nullish(), {
     label: 'Watched paths',
-    placeholder: 'apps/web',
-    hint: 'One per line. Only a push that changes one of them deploys. Leave empty to deploy on every push.',
+    placeholder: 'src/**',
+    hint: 'One path or pattern per line, from the root of the repository: src, *.md, packages/*/src, **/*.sql, src/{web,api}, v[0-9], x[!0-9]. What is below a folder counts too. Only a push that changes one of them deploys. Leave empty to deploy on every push.',
+    group: 'build',
     code: true,
     isLong: true,
   }),
-  composeFile: field(composeFile.nullish(), {
+  composeFile: field(insidePath('the path of a Compose file').nullish(), {
     label: 'Compose file',
     placeholder: 'compose.yaml',
-    hint: 'Its path in the repository, to run all of its services. Leave empty to run one image.',
+    hint: 'Its services are built and run together, in place of one Dockerfile. Leave empty for one image.',
+    group: 'build',
     code: true,
+    isNarrow: true,
   }),
 })
 
