@@ -28,14 +28,15 @@ export const isBehindEdge = ({ environment, edge }: Pick<App, 'environment' | 'e
 
 type Process = Environment['processes'][number]
 
-/** Returns the PORT variable, else the environment's port, else the image's first EXPOSE, else 3000. */
-export function choosePort(
-  {
-    environment,
-    variables,
-  }: Pick<App, 'variables'> & { environment: Pick<Environment, 'port' | 'processes'> },
+/**
+ * Returns the PORT variable, else the environment's port, else the image's first EXPOSE, else 3000; 0 without a
+ * port, or without the process `web`.
+ */
+export function portOf(
+  { environment, variables }: Pick<App, 'environment' | 'variables'>,
   image: Pick<Image, 'exposedPorts'>,
 ) {
+  if (!hasPort(environment)) return 0
   const value = variables.find(({ key }) => key === 'PORT')?.value
   const why = whyPortUnknown(environment, value)
   if (why !== null)
@@ -43,12 +44,6 @@ export function choosePort(
   const named = value === undefined ? null : portNamedBy(value)
   return named ?? environment.port ?? image.exposedPorts[0] ?? 3000
 }
-
-/** 0 without a port, or without the process `web`. */
-export const portOf = (
-  app: Pick<App, 'environment' | 'variables'>,
-  image: Pick<Image, 'exposedPorts'>,
-) => (hasPort(app.environment) ? choosePort(app, image) : 0)
 
 /**
  * Everything but the image comes from the settings. `web` is published and probed on its port. The other

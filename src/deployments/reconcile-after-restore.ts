@@ -21,18 +21,10 @@ import type { ObservedDeployments, Outlook } from './look-for-deployments.ts'
 import { apps, statusOf } from './observe.ts'
 import type { ObserveDeps } from './observe.ts'
 import type { PipelineDeps } from './context.ts'
-import { LogWriter } from '../logs/log-writer.ts'
-import {
-  forgetImagesBut,
-  getJob,
-  insertDeployment,
-  logOf,
-  moveDeployment,
-  setRunning,
-} from './store.ts'
+import { forgetImagesBut, getJob, insertDeployment, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
 import { reused } from './trigger.ts'
-import { insertWaiting } from './waiting-store.ts'
+import { insertWaiting, say } from './waiting-store.ts'
 import { getWatchedOf, storeEnd } from './watch/store.ts'
 
 type ReconcileDeps = Pick<
@@ -139,10 +131,7 @@ function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
     if (found?.outlook.kind === 'again') return deployAgain(deps, found.job, found.outlook)
     return null
   })
-  if (!told) return
-  const log = new LogWriter(deps, told.log)
-  log.write(told.line)
-  log.flush()
+  if (told) say(deps, told.of, told.line)
 }
 
 /** Adds a deployment for containers of which nothing else is known, or brings back one that ended otherwise. */
@@ -198,7 +187,7 @@ function adopt(
   if (statusOf(found) === 'stopped')
     moveDeployment(db, { id: running.id, from: ['running'], status: 'stopped' })
   return {
-    log: logOf(running),
+    of: running,
     line: known
       ? 'Found running after a restore. It went live after the backup was made.'
       : 'Found running after a restore. It was deployed after the backup was made, so its commit is unknown.',
@@ -221,7 +210,7 @@ function deployAgain(
   const requestedCommit = commitHash ?? deployment.requestedCommit
   if (deployment.refType === 'pull' && !requestedCommit && !fromImage)
     return {
-      log: logOf(deployment),
+      of: deployment,
       line: 'After a restore: Docker has neither containers nor image of the live version, and which commit of the pull request that was isn’t known. Deploy it again.',
     }
   const again = insertWaiting(db, {
@@ -236,7 +225,7 @@ function deployAgain(
     requestedCommit,
   })
   return {
-    log: logOf(again),
+    of: again,
     line: fromImage
       ? 'After a restore: Docker has the image of the live version, but not its containers.'
       : 'After a restore: Docker has neither containers nor image of the live version. It is deployed again.',
