@@ -72,7 +72,7 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
       <AwaitedNote awaited={head.awaited} why={whyAwaited(environment)} />
       {head.preview && <PreviewNote {...head} preview={head.preview} />}
       {head.freeze && <FreezeNote {...head.freeze} />}
-      {head.share && <ShareNote shared={head.shared!} percent={head.share.percent} />}
+      {head.shared && <ShareNote shared={head.shared} />}
       {head.planned && <PlannedNote planned={head.planned} environment={environment} />}
     </Live>
   )

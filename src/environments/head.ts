@@ -33,7 +33,7 @@ export function headOf(
   const step = work.map(stepOfJob).find((one) => one !== null) ?? null
   const deploying = work.find(({ kind }) => kind === 'deploy')
   const current = getCurrent(db, environment.id)
-  const share = current && hasShare(current) ? current.watch!.share! : null
+  const shared = current && hasShare(current) ? current : null
   const instances = listLiveInstances(db, environment.id)
   const isDeleting = environment.deletingAt !== null || project.deletingAt !== null
   return {
@@ -47,10 +47,9 @@ export function headOf(
     preview: getPreview(db, environment.id),
     awaited: listAwaited(db, environment.id),
     /** The live version, if it has a share of the requests. */
-    shared: share ? current : null,
-    share,
+    shared,
     /** True when a new version can have one. */
-    isShareable: !share && whyNoShare(deps, { project, environment }) === null,
+    isShareable: !shared && whyNoShare(deps, { project, environment }) === null,
     /** Null while nothing runs. */
     url:
       current?.status === 'running'

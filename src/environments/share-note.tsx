@@ -1,5 +1,6 @@
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
+import type { EnvironmentHead } from './head.ts'
 import { environmentPath } from './paths.ts'
 import type { Environment } from './store.ts'
 
@@ -19,15 +20,11 @@ export const ShareActions = ({ path }: { path: string }) => (
   </div>
 )
 
-type Props = {
-  shared: { id: string; projectId: string; number: number }
-  percent: number
-}
-
-export const ShareNote = ({ shared, percent }: Props) => (
+export const ShareNote = ({ shared }: { shared: NonNullable<EnvironmentHead['shared']> }) => (
   <div class="note pending planned">
     <p>
-      <a href={deploymentPath(shared)}>{`#${shared.number}`}</a> gets {percent} % of the requests.
+      <a href={deploymentPath(shared)}>{`#${shared.number}`}</a> gets {shared.watch!.share!.percent}{' '}
+      % of the requests.
     </p>
     <ShareActions path={deploymentPath(shared)} />
   </div>
