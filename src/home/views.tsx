@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
+import { NewProjectLink } from '../projects/views.tsx'
 import { ServiceLogo } from '../services/service-logo.tsx'
 import { CommitRef, hostOf, PageHead, Trouble, UploadRef } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
@@ -87,12 +88,6 @@ export const DashboardPage = ({
       )}
     </Live>
   </>
-)
-
-const NewProjectLink = () => (
-  <ButtonLink icon="plus" href="/projects/new">
-    New project
-  </ButtonLink>
 )
 
 /** Rows shown on the dashboard, and on the page that shows all. */

@@ -148,32 +148,21 @@ export const findWebhookHolder = (
     ),
   )[0]
 
-/** For the whole project or one environment. The ids are the keys of log rows. */
-export const listDeploymentIds = (
-  db: Db,
-  { projectId, environmentId }: { projectId: string; environmentId?: string },
-) =>
-  listValues(
-    db,
-    deployments.id,
-    and(
-      eq(deployments.projectId, projectId),
-      environmentId ? eq(deployments.environmentId, environmentId) : undefined,
-    ),
+/** A whole project, or one environment. */
+type Scope = { projectId: string; environmentId?: string }
+
+const isDeployedIn = ({ projectId, environmentId }: Scope) =>
+  and(
+    eq(deployments.projectId, projectId),
+    environmentId ? eq(deployments.environmentId, environmentId) : undefined,
   )
 
+/** The ids are the keys of log rows. */
+export const listDeploymentIds = (db: Db, of: Scope) =>
+  listValues(db, deployments.id, isDeployedIn(of))
+
 /** The images of deployments: pulled ones have no labels, promoted ones those of another environment. */
-export const listNamedImages = (
-  db: Db,
-  { projectId, environmentId }: { projectId: string; environmentId?: string },
-) =>
-  listImagesOf(
-    db,
-    and(
-      eq(deployments.projectId, projectId),
-      environmentId ? eq(deployments.environmentId, environmentId) : undefined,
-    ),
-  )
+export const listNamedImages = (db: Db, of: Scope) => listImagesOf(db, isDeployedIn(of))
 
 export const listImagesBeside = (
   db: Db,

@@ -79,7 +79,7 @@ const Row = ({ project, latest }: Item) => (
   </li>
 )
 
-const NewProjectLink = () => (
+export const NewProjectLink = () => (
   <ButtonLink icon="plus" href="/projects/new">
     New project
   </ButtonLink>
