@@ -81,7 +81,7 @@ const commitOf = (deployment: Deployment) => ({
 const noneBetween = { direction: 'same' as Direction, count: 0, items: [] as Between[] }
 
 type Direction = 'back' | 'forward' | 'same'
-type Between = ReturnType<typeof listBuiltBetween>[number]
+type Between = { deploymentId: string; number: number } & ReturnType<typeof commitOf>
 
 /** Maximum of deployments in the list; the rest is counted. */
 const mostNamed = 20
@@ -99,6 +99,11 @@ function commitsBetween(db: Db, current: Deployment, target: Deployment) {
   return {
     direction: (from.id < to.id ? 'forward' : 'back') as Direction,
     count: rows.length,
-    items: rows.slice(0, mostNamed) as Between[],
+    items: rows
+      .slice(0, mostNamed)
+      .map((row): Between => ({
+        ...{ deploymentId: row.id, number: row.number },
+        ...commitOf(row),
+      })),
   }
 }

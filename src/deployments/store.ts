@@ -3,6 +3,7 @@ import {
   asc,
   desc,
   eq,
+  exists,
   getTableColumns,
   gt,
   inArray,
@@ -21,7 +22,6 @@ import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import { queueStatus } from './status-store.ts'
-import { uploadOf } from './upload-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -216,34 +216,18 @@ export const listBuiltBetween = (
   db: Db,
   { environmentId, older, newer }: { environmentId: string; older: string; newer: string },
 ) =>
-  db
-    .select({
-      deploymentId: deployments.id,
-      number: deployments.number,
-      hash: deployments.commitHash,
-      message: deployments.commitMessage,
-      author: deployments.commitAuthor,
-      pullReference: deployments.pullReference,
-      pullDigest: deployments.pullDigest,
-      upload: deployments.upload,
-    })
-    .from(deployments)
-    .innerJoin(releases, eq(releases.id, deployments.id))
-    .where(
-      and(
-        eq(deployments.environmentId, environmentId),
-        isNull(deployments.imageOf),
-        gt(deployments.id, older),
-        lte(deployments.id, newer),
-      ),
-    )
-    .orderBy(desc(deployments.id))
-    .all()
-    .map(({ pullReference, pullDigest, upload, ...of }) => ({
-      ...of,
-      pulled: pulledOf({ pullReference, pullDigest }),
-      upload: uploadOf({ upload }),
-    }))
+  listRows(
+    db,
+    deployments,
+    and(
+      eq(deployments.environmentId, environmentId),
+      isNull(deployments.imageOf),
+      gt(deployments.id, older),
+      lte(deployments.id, newer),
+      exists(db.select({ id: releases.id }).from(releases).where(eq(releases.id, deployments.id))),
+    ),
+    desc(deployments.id),
+  )
 
 /** Newest deployment first, without duplicates. */
 export const listImages = (db: Db, environmentId: string) =>
