@@ -99,11 +99,9 @@ function commitsBetween(db: Db, current: Deployment, target: Deployment) {
   return {
     direction: (from.id < to.id ? 'forward' : 'back') as Direction,
     count: rows.length,
-    items: rows
-      .slice(0, mostNamed)
-      .map((row): Between => ({
-        ...{ deploymentId: row.id, number: row.number },
-        ...commitOf(row),
-      })),
+    items: rows.slice(0, mostNamed).map((row): Between => ({
+      ...{ deploymentId: row.id, number: row.number },
+      ...commitOf(row),
+    })),
   }
 }

@@ -17,6 +17,7 @@ import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { moveOf, placementOn } from '../runtime/move-store.ts'
+import { counted } from '../web/units.ts'
 import { noteSuccess } from './notices.ts'
 import type { Progress, StepName } from './progress.ts'
 import { promotedIn, promoteNext } from './promote.ts'
@@ -255,11 +256,6 @@ async function withinDeadline<Result>(
 const tookTooLong = (milliseconds: number) =>
   new Failure(
     'build_timeout',
-    `Cloning and building took longer than ${inWords(milliseconds)} and was stopped.`,
+    `Cloning and building took longer than ${counted(Math.round(milliseconds / 60_000), 'minute')} and was stopped.`,
     'Check the log for the command that hangs. The operator can allow more minutes with DAVIT_BUILD_TIMEOUT.',
   )
-
-function inWords(milliseconds: number) {
-  const minutes = Math.round(milliseconds / 60_000)
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`
-}

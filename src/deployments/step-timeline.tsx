@@ -58,18 +58,15 @@ function progressOf(
   step: Step | undefined,
 ): Progress {
   const last = steps.at(-1)
-  const isWithin = status === 'deploying' && last !== undefined && last.name in states
+  // three steps have this state
+  const now = status === 'deploying' ? last?.name : status
   const isWatched = name === 'watching' && status === 'running' && step?.finishedAt === null
-  if (isWatched || name === (isWithin ? last.name : status)) return 'active'
+  if (isWatched || name === now) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
   return status === 'cancelled' && step === last ? 'cancelled' : 'done'
 }
 
-/** The steps that have the state of another one. */
-const states: Record<string, 'deploying'> = { pulling: 'deploying', releasing: 'deploying' }
-
-/** Steps are recorded under the names of their states, except those. */
 const titles: Record<string, string> = {
   cloning: 'Clone',
   building: 'Build',

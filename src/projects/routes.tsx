@@ -158,7 +158,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       if (c.req.valid('query').format === 'dockerfile') {
         if (found.dockerfile === null)
           throw new AppError('conflict', found.problem?.message ?? 'It isn’t built as one image.')
-        return textFile(c, { name: 'Dockerfile', pieces: once(found.dockerfile) })
+        return textFile(c, { name: 'Dockerfile', pieces: [found.dockerfile].values() })
       }
       const view = () => <DetectionView {...{ project, found }} />
       return showLookup(c, 'What the repository is', { view, json: () => found })
@@ -260,7 +260,3 @@ const isDetection = (values: Draft['values']) =>
   Object.keys(values).some((name) => name.startsWith('build_settings.'))
 
 const isEmpty = (input: object) => Object.keys(input).length === 0
-
-function* once(text: string) {
-  yield text
-}

@@ -10,7 +10,7 @@ export const datedText = ({ time, text }: { time: number; text: string }) =>
 /** Seconds for the next piece of a file, and for its reader to take one. */
 const idleSeconds = 60
 
-type Pieces = AsyncGenerator<string> | Generator<string>
+type Pieces = Pick<AsyncIterator<string> | Iterator<string>, 'next'>
 
 /** Responds with a text file, generated in chunks with backpressure. */
 export const textFile = (
