@@ -116,13 +116,34 @@ export const DetectionForm = ({
   code: SharedCode
   draft: Draft
 }) => {
-  if (project.composeFile !== null) return <Services project={project} />
-  if (code?.settings.build) return <FromCode {...{ project, code }} />
+  if (project.composeFile !== null)
+    return (
+      <SettingsSection
+        id="detection"
+        title="Services"
+        about="What the next deployment builds, pulls and runs."
+      >
+        <Look project={project} />
+      </SettingsSection>
+    )
+  const head = { id: 'detection', title: 'Without a Dockerfile' }
+  const about = 'For a repository without a Dockerfile, Davit recognises what it is and writes one.'
+  if (code?.settings.build)
+    return (
+      <SettingsSection {...head} about={about}>
+        <div class="form">
+          <Look project={project} />
+          <p class="note">
+            From <code>{code.file}</code> in the repository:{' '}
+            {new Intl.ListFormat('en').format(Object.keys(code.settings.build))}.
+          </p>
+        </div>
+      </SettingsSection>
+    )
   return (
     <SettingsForm
-      id="detection"
-      title="Without a Dockerfile"
-      about="For a repository without a Dockerfile, Davit recognises what it is and writes one. Leave a field empty to use what was found."
+      {...head}
+      about={`${about} Leave a field empty to use what was found.`}
       action={`/projects/${project.id}/settings`}
       draft={draft}
     >
@@ -135,32 +156,6 @@ export const DetectionForm = ({
     </SettingsForm>
   )
 }
-
-const Services = ({ project }: { project: Project }) => (
-  <SettingsSection
-    id="detection"
-    title="Services"
-    about="What the next deployment builds, pulls and runs."
-  >
-    <Look project={project} />
-  </SettingsSection>
-)
-
-const FromCode = ({ project, code }: { project: Project; code: NonNullable<SharedCode> }) => (
-  <SettingsSection
-    id="detection"
-    title="Without a Dockerfile"
-    about="For a repository without a Dockerfile, Davit recognises what it is and writes one."
-  >
-    <div class="form">
-      <Look project={project} />
-      <p class="note">
-        From <code>{code.file}</code> in the repository:{' '}
-        {new Intl.ListFormat('en').format(Object.keys(code.settings.build!))}.
-      </p>
-    </div>
-  </SettingsSection>
-)
 
 const Look = ({ project }: { project: Project }) => (
   <div

@@ -37,7 +37,11 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
       <State webhook={webhook} trouble={trouble} />
       {webhook?.url && !webhook.sharedWith && !project.deletingAt && (
         <div class="form-actions start">
-          <Register project={project} webhook={webhook} />
+          <PostForm {...replacing(project)}>
+            <Button variant={webhook.own ? 'outline' : undefined}>
+              {webhook.registered ? 'Register webhook again' : 'Register webhook'}
+            </Button>
+          </PostForm>
           {webhook.registered && <Remove project={project} />}
         </div>
       )}
@@ -80,14 +84,6 @@ const replacing = ({ id }: Project) => ({
   action: `/projects/${id}/webhook`,
   replaces: '#webhook-panel',
 })
-
-const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
-  <PostForm {...replacing(project)}>
-    <Button variant={webhook.own ? 'outline' : undefined}>
-      {webhook.registered ? 'Register webhook again' : 'Register webhook'}
-    </Button>
-  </PostForm>
-)
 
 const Remove = ({ project }: { project: Project }) => (
   <PostForm
