@@ -1,5 +1,5 @@
-import { pulledOf } from '../deployments/store.ts'
 import type { Deployment } from '../deployments/store.ts'
+import { SourceFacts } from '../deployments/deployment-facts.tsx'
 import { KeptVersion } from '../deployments/rollback-dialog.tsx'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
@@ -7,9 +7,9 @@ import { environmentPath } from '../environments/paths.ts'
 import { PinFact } from '../environments/server-notes.tsx'
 import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
-import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
+import { commitTitle, deploymentPath } from '../projects/deployment-list.tsx'
 import { runPath } from '../runs/runs-page.tsx'
-import { CommitRef, Fact, PulledRef, Trouble, UploadRef } from '../web/components.tsx'
+import { Fact, Trouble } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { statusInWords } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
@@ -83,26 +83,7 @@ const Facts = (view: EnvironmentView) => {
       <Addresses {...addresses} />
       {current && (
         <>
-          {current.commitHash && (
-            <Fact name="Commit">
-              <CommitRef hash={current.commitHash} message={current.commitMessage} copied />
-            </Fact>
-          )}
-          {current.branch !== null && (
-            <Fact name={refTitle(current)}>
-              <bdi>{current.branch}</bdi>
-            </Fact>
-          )}
-          {current.upload && (
-            <Fact name="Files">
-              <UploadRef {...current.upload} />
-            </Fact>
-          )}
-          {current.pullReference && (
-            <Fact name="Image">
-              <PulledRef {...pulledOf(current)!} copied />
-            </Fact>
-          )}
+          <SourceFacts deployment={current} project={project} />
           <Fact name="Deployed">
             <a href={deploymentPath(current)}>
               <Ago at={current.finishedAt ?? current.createdAt} />

@@ -9,6 +9,7 @@ import { duration } from '../web/units.ts'
 import { checksInWords } from './checks.ts'
 import type { Origin } from './overview-store.ts'
 import { VersionFields } from './row-menu.tsx'
+import { isLive } from './rollback.ts'
 import { isEnded, pulledOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -25,13 +26,7 @@ export const Facts = ({
   origin,
 }: Pick<Props, 'deployment' | 'project' | 'origin'>) => (
   <dl class="facts in-line">
-    {deployment.pullReference ? (
-      <Fact name="Image">
-        <PulledRef {...pulledOf(deployment)!} copied />
-      </Fact>
-    ) : (
-      <SourceFacts {...{ deployment, project }} />
-    )}
+    <SourceFacts {...{ deployment, project }} />
     <Fact name={isUploaded(deployment) ? 'Uploaded by' : triggers[deployment.trigger]}>
       <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
     </Fact>
@@ -62,32 +57,38 @@ export const Facts = ({
   </dl>
 )
 
-const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
-  <>
-    <Fact name={deployment.upload ? 'Files' : 'Commit'}>
-      {deployment.upload ? (
-        <UploadRef {...deployment.upload} />
-      ) : deployment.commitHash ? (
-        <CommitRef
-          hash={deployment.commitHash}
-          message={deployment.commitMessage}
-          author={deployment.commitAuthor}
-          copied
-        />
-      ) : (
-        <span class="muted">
-          {deployment.requestedCommit?.slice(0, 7) ??
-            (isEnded(deployment.status) ? 'not found' : 'not known yet')}
-        </span>
-      )}
+/** What is deployed: an image, files, or a commit of a branch or a tag. */
+export const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) =>
+  deployment.pullReference ? (
+    <Fact name="Image">
+      <PulledRef {...pulledOf(deployment)!} copied />
     </Fact>
-    {(deployment.branch !== null || !deployment.upload) && (
-      <Fact name={refTitle(deployment)}>
-        <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+  ) : (
+    <>
+      <Fact name={deployment.upload ? 'Files' : 'Commit'}>
+        {deployment.upload ? (
+          <UploadRef {...deployment.upload} />
+        ) : deployment.commitHash ? (
+          <CommitRef
+            hash={deployment.commitHash}
+            message={deployment.commitMessage}
+            author={deployment.commitAuthor}
+            copied
+          />
+        ) : (
+          <span class="muted">
+            {deployment.requestedCommit?.slice(0, 7) ??
+              (isEnded(deployment.status) ? 'not found' : 'not known yet')}
+          </span>
+        )}
       </Fact>
-    )}
-  </>
-)
+      {(deployment.branch !== null || !(deployment.upload || isLive(deployment))) && (
+        <Fact name={refTitle(deployment)}>
+          <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+        </Fact>
+      )}
+    </>
+  )
 
 const isUploaded = ({ upload, trigger }: Deployment) => upload !== null && trigger === 'api'
 
