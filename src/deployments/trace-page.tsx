@@ -51,9 +51,9 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
         <Fact name="In all">{took(milliseconds)}</Fact>
         <Fact name="Queued before">{took(queued)}</Fact>
         {isComplete &&
-          kinds.map((kind) => (
-            <Fact name={names[kind]}>
-              <span class={`trace-key ${colours[kind]}`}> {took(totals[kind])}</span>
+          Object.entries(kinds).map(([kind, { name, colour }]) => (
+            <Fact name={name}>
+              <span class={`trace-key ${colour}`}> {took(totals[kind as Named])}</span>
             </Fact>
           ))}
       </dl>
@@ -65,21 +65,22 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
         </p>
       )}
       <ol class="card trace" aria-label="Calls and waits, in the order of their start">
-        {spans.map((span) => (
-          <li class={colours[span.kind as Named]}>
-            <span>
-              {names[span.kind as Named] && (
-                <span class="muted">{names[span.kind as Named]}: </span>
-              )}
-              {span.kind === 'step' ? <strong>{span.name}</strong> : span.name}
-              {span.count > 1 && ` (${counted(span.count, 'time')})`}
-              {span.failed && <strong> failed</strong>}{' '}
-              {span.detail && <bdi class="muted">{span.detail}</bdi>}
-            </span>
-            <span>{took(span.milliseconds)}</span>
-            <Bar {...span} of={milliseconds} />
-          </li>
-        ))}
+        {spans.map((span) => {
+          const kind = span.kind === 'step' ? null : kinds[span.kind]
+          return (
+            <li class={kind?.colour}>
+              <span>
+                {kind ? <span class="muted">{kind.name}: </span> : <strong>{span.name}</strong>}
+                {kind && span.name}
+                {span.count > 1 && ` (${counted(span.count, 'time')})`}
+                {span.failed && <strong> failed</strong>}{' '}
+                {span.detail && <bdi class="muted">{span.detail}</bdi>}
+              </span>
+              <span>{took(span.milliseconds)}</span>
+              <Bar {...span} of={milliseconds} />
+            </li>
+          )
+        })}
       </ol>
       {dropped > 0 && <p class="hint">{counted(dropped, 'more call')} left out.</p>}
     </>
@@ -87,22 +88,14 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
 }
 
 type Named = Exclude<SpanKind, 'step'>
-const kinds = ['docker', 'git', 'edge', 'wait', 'davit'] as const satisfies Named[]
-const names: Record<Named, string> = {
-  docker: 'Docker',
-  git: 'Git',
-  edge: 'Caddy',
-  wait: 'Waiting',
-  davit: 'Davit',
-}
 
-/** As those of processes are. */
-const colours: Record<Named, string> = {
-  docker: 'p0',
-  git: 'p2',
-  edge: 'p3',
-  wait: 'p1',
-  davit: 'p7',
+/** Colours are as those of processes. */
+const kinds: Record<Named, { name: string; colour: string }> = {
+  docker: { name: 'Docker', colour: 'p0' },
+  git: { name: 'Git', colour: 'p2' },
+  edge: { name: 'Caddy', colour: 'p3' },
+  wait: { name: 'Waiting', colour: 'p1' },
+  davit: { name: 'Davit', colour: 'p7' },
 }
 
 const width = 1000

@@ -25,6 +25,17 @@ const buildSettings = () =>
     spa: z.boolean().optional(),
   })
 
+export const foundService = () =>
+  z.object({
+    name: z.string(),
+    image: z.string().nullable(),
+    /** The directory that it is built from; null when its image is pulled. */
+    context: z.string().nullable(),
+    replicas: z.int(),
+    /** True for the one with the addresses. */
+    web: z.boolean(),
+  })
+
 const detection = componentOf('Detection', () => ({
   /** Null when it couldn't be fetched. */
   commit: z.string().nullable(),
@@ -36,17 +47,7 @@ const detection = componentOf('Detection', () => ({
   links: z.array(z.object({ template: z.string(), reason: z.string() })),
   releaseCommand: z.string().nullable(),
   /** Of a Compose file; empty otherwise. */
-  services: z.array(
-    z.object({
-      name: z.string(),
-      image: z.string().nullable(),
-      /** The directory that it is built from; null when its image is pulled. */
-      context: z.string().nullable(),
-      replicas: z.int(),
-      /** True for the one with the addresses. */
-      web: z.boolean(),
-    }),
-  ),
+  services: z.array(foundService()),
   composeFiles: z.array(z.string()),
   /** Why nothing was recognised; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),

@@ -1,13 +1,8 @@
+import type { z } from 'zod'
 import type { Link, Plan } from '../detection/plan.ts'
+import type { foundService } from './json.ts'
 
-/** A service of a Compose file; its image is null when it is built from the context. */
-export type FoundService = {
-  name: string
-  image: string | null
-  context: string | null
-  replicas: number
-  web: boolean
-}
+export type FoundService = z.output<ReturnType<typeof foundService>>
 
 export const serviceNames: Record<Link['template'], string> = {
   postgresql: 'PostgreSQL',

@@ -41,20 +41,10 @@ type Hooks = Pick<RollOut['hooks'], 'undone'> & {
 }
 
 /** A run with its image, and with all variables and links of its containers. */
-export type ReadyRun = Run & {
-  image: string
-  port: number
-  url: string | null
-  /** The app's first domain. */
-  domain: string | undefined
-  /** The settings, encrypted. */
-  settings: string
-  /** What its image is part of, if it is that of a Compose file. */
-  stack: OpenStack | null
-}
+export type ReadyRun = Awaited<ReturnType<typeof resolve>>
 
-/** Resolves the settings of this deployment's containers. */
-export async function resolve(run: Run, image: string): Promise<ReadyRun> {
+/** Resolves the settings of this deployment's containers, and encrypts them. */
+export async function resolve(run: Run, image: string) {
   const { db, project, environment, deployment, edge, signal } = run
   await edge.ready({ signal })
   const unspread = whyNotSpread(environment, edge)
