@@ -19,17 +19,11 @@ import { Versions } from './difference-view.tsx'
 import { askingForNote, checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import type { PreviewDeps } from './preview.ts'
-import {
-  findPromotable,
-  previewPromotion,
-  promote,
-  promoteForm,
-  whyNoPromotion,
-} from './promote.ts'
+import { findPromotable, previewPromotion, promoteForm, whyNoPromotion } from './promote.ts'
 import type { PromotionPreview } from './promote.ts'
 import { whyNoImage } from './preview.ts'
 import type { Deployment } from './store.ts'
-import { refuseWithoutRoom } from './trigger.ts'
+import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
 const path = '/projects/:id/envs/:envId/promote'
@@ -57,7 +51,10 @@ export const promoteRoutes = (deps: TriggerDeps & PreviewDeps) => {
     await refuseWithoutRoom(deps, { project, environmentId: environment.id })
     const gone = whyNoPromotion(source) ?? (await whyNoImage(deps, source))
     if (gone) throw new AppError('conflict', gone)
-    const deployment = promote(deps, { ...target, source, note, triggeredBy: userOf(c).email })
+    const deployment = triggerDeployment(deps, {
+      ...{ project, environmentId: environment.id, imageOf: source, note },
+      ...{ trigger: 'promotion', triggeredBy: userOf(c).email },
+    })
     audit(c, 'deployment.promoted', {
       object: { kind: 'deployment', id: deployment.id, name: project.name },
       details: {

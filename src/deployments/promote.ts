@@ -13,8 +13,7 @@ import { isLive } from './rollback.ts'
 import { buildDifferences } from './settings.ts'
 import { findDeployment, getCurrent } from './store.ts'
 import type { Deployment, Job } from './store.ts'
-import { enqueue, triggerDeployment } from './trigger.ts'
-import type { TriggerDeps } from './trigger.ts'
+import { enqueue } from './trigger.ts'
 import { note } from './trigger-forms.ts'
 import type { Queued } from './waiting-store.ts'
 
@@ -61,23 +60,6 @@ export function findPromotable(
   if (source.environmentId !== from.id)
     throw invalidField('deploymentId', `must be a deployment to ${from.name}.`)
   return { from, source }
-}
-
-/** Deploys the image of another environment, with the variables and the release command of this one. */
-export function promote(
-  deps: TriggerDeps,
-  {
-    project,
-    environment,
-    source,
-    ...by
-  }: Target & { source: Deployment; triggeredBy: string; note: string | null | undefined },
-) {
-  const refusal = whyNoPromotion(source)
-  if (refusal) throw new AppError('conflict', refusal)
-  const trigger = 'promotion'
-  const { id: environmentId } = environment
-  return triggerDeployment(deps, { project, environmentId, imageOf: source, trigger, ...by })
 }
 
 export type Promoted = { environment: Environment } & (
