@@ -172,7 +172,6 @@ function adopt(
     refType: deployment.refType,
     pullReference: deployment.pullReference,
     createdAt: container.createdAt,
-    ...seen,
   } as const
   const running = known ?? insertDeployment(db, newer)
   const workload = { id: environment.id, kind: 'app' } as const

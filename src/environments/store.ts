@@ -160,14 +160,15 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
   refuseDuplicate(
     () =>
       db.transaction((tx) => {
+        const before = getRow(tx, environments, eq(environments.id, id))!
         const { promoteFrom, promoteAutomatically } = values
         if (promoteFrom !== undefined || promoteAutomatically !== undefined)
           refuseUnfitSource(tx, {
-            ...getRow(tx, environments, eq(environments.id, id))!,
+            ...before,
             ...(promoteFrom !== undefined && { promoteFrom }),
             ...(promoteAutomatically !== undefined && { promoteAutomatically }),
           })
-        refuseOtherRef(tx, id, values)
+        refuseOtherRef(tx, before, values)
         const changed = changeRow(tx, environments, id, values)
         const { port, portSet, processes } = values
         if (port === undefined && portSet === undefined && processes === undefined) return changed
@@ -183,12 +184,11 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
   )
 
 /** A preview follows its pull request alone. */
-function refuseOtherRef(tx: Tx, id: string, values: Changes<typeof environments>) {
-  const before = getRow(tx, environments, eq(environments.id, id))!
+function refuseOtherRef(tx: Tx, before: Environment, values: Changes<typeof environments>) {
   const changed = (['branch', 'tags'] as const).find(
     (name) => values[name] !== undefined && values[name] !== before[name],
   )
-  if (changed && getPreview(tx, id))
+  if (changed && getPreview(tx, before.id))
     throw invalidField(changed, 'can’t be changed: its commits are those of a pull request.')
 }
 

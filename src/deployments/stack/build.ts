@@ -39,7 +39,8 @@ export async function buildStack(run: Run, snapshot: Snapshot) {
     signal,
   })
   const main = imageNameOf(run, deployment)
-  const known = { ...getStackOf(run)?.services }
+  const live = getCurrent(db, environment.id)?.image
+  const known = { ...(live && getStack(db, live)?.services) }
   const isKept = !deployment.noCache
   log(`From ${file}: ${[...plan.services.values()].map(sourceOf).join(', ')}`)
   for (const note of plan.notes) log(note)
@@ -59,11 +60,6 @@ export async function buildStack(run: Run, snapshot: Snapshot) {
     codeSettings: settingsOf(plan, { file, code, contextDir }),
     /** Call it in the transaction that stores the image. */
     store: () => insertStack(db, { image: main, file, texts, services }),
-  }
-
-  function getStackOf({ db }: Run) {
-    const image = getCurrent(db, environment.id)?.image
-    return image ? getStack(db, image) : undefined
   }
 }
 
