@@ -46,7 +46,7 @@ class Work {
   constructor(
     readonly key: string,
     title: string,
-    readonly isQuiet = false,
+    readonly isQuiet: boolean,
   ) {
     this.title = plainText(title.slice(0, maxGroups.title))
   }
@@ -217,7 +217,9 @@ export class LogGroups {
   #step(key: string, title: string, isQuiet = false) {
     const [of, from] =
       this.#service === null ? ['', ''] : [` of ${this.#service}`, `${this.#service}: `]
-    return this.#work(`${key}${of}`, `${from}${title}`, isQuiet)
+    const whole = `${key}${of}`
+    const make = () => new Work(whole, `${from}${title}`, isQuiet)
+    return this.#works.getOrInsertComputed(whole, make)
   }
 
   #ofBuildKit(number: string, rest: string): Work {
@@ -239,10 +241,6 @@ export class LogGroups {
   #finish(work: Work, took: string) {
     if (!work.isQuiet) work.took = took
     if (work.state === 'active') this.#set(work, 'done')
-  }
-
-  #work(key: string, title: string, isQuiet = false) {
-    return this.#works.getOrInsertComputed(key, () => new Work(key, title, isQuiet))
   }
 
   #set(work: Work, state: State) {

@@ -95,10 +95,10 @@ export const deploymentTrace = component('DeploymentTrace', () =>
 export type DeploymentTrace = ReturnType<typeof traceOf>
 
 /** What is known of where the time of a deployment went. */
-export function traceOf(db: Db, deployment: Deployment, now = Date.now()) {
+export function traceOf(db: Db, deployment: Deployment) {
   const data = getTrace(db, deployment.id)
   const stored = data && readStored(data, deployment)
-  const { startedAt, spans, ...known } = stored ?? stepsOnly(deployment, now)
+  const { startedAt, spans, ...known } = stored ?? stepsOnly(deployment)
   return {
     deploymentId: deployment.id,
     isComplete: stored !== null,
@@ -120,8 +120,8 @@ function readStored(data: Buffer, { id }: Deployment) {
   }
 }
 
-function stepsOnly({ steps, createdAt, finishedAt, errorStep }: Deployment, now: number) {
-  const end = finishedAt?.getTime() ?? now
+function stepsOnly({ steps, createdAt, finishedAt, errorStep }: Deployment) {
+  const end = finishedAt?.getTime() ?? Date.now()
   const startedAt = steps[0] ? Date.parse(steps[0].startedAt) : null
   const from = startedAt ?? end
   const spans = steps.map(({ name, ...step }): Span => {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ProcfileEntry } from '../db/schema.ts'
 import { isFromCode } from './code-settings.ts'
 import { processes } from './process-form.ts'
@@ -93,7 +92,7 @@ export function procfileOffer(settings: Settings): ProcfileOffer | null {
     ],
     releaseCommand: release?.command ?? releaseCommand,
   }
-  if (isDeepStrictEqual(taken, { processes: settings.processes, releaseCommand })) return null
+  if (Bun.deepEquals(taken, { processes: settings.processes, releaseCommand })) return null
   return {
     ...taken,
     names,

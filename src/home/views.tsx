@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { isEnded } from '../deployments/store.ts'
 import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import { NewProjectLink } from '../projects/views.tsx'
@@ -195,10 +196,8 @@ const RowView = (row: Row) => (
   </li>
 )
 
-const underway = ['waiting', 'pending', 'cloning', 'building', 'deploying']
-
 const State = ({ look, latest }: Row) =>
-  latest && underway.includes(latest.status) ? (
+  latest && !isEnded(latest.status) ? (
     <a class="status-link" href={deploymentPath(latest)}>
       <StatusBadge status={latest.status} />
     </a>

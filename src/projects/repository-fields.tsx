@@ -5,7 +5,9 @@ import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-export type From = 'source' | 'address' | 'image'
+const froms = { source: 'From a git source', address: 'By address', image: 'An image' }
+
+export type From = keyof typeof froms
 
 type Props = {
   from: From
@@ -31,15 +33,11 @@ export function chooseFrom(
 /** The options as links, which work without scripts; `path` is the page of the form. */
 export const FromLinks = ({ path, from }: { path: string; from: From }) => (
   <nav class="tabs-line" aria-label="Where the code comes from">
-    <a href={`${path}?from=source`} aria-current={from === 'source' ? 'page' : undefined}>
-      From a git source
-    </a>
-    <a href={`${path}?from=address`} aria-current={from === 'address' ? 'page' : undefined}>
-      By address
-    </a>
-    <a href={`${path}?from=image`} aria-current={from === 'image' ? 'page' : undefined}>
-      An image
-    </a>
+    {Object.entries(froms).map(([name, title]) => (
+      <a href={`${path}?from=${name}`} aria-current={name === from ? 'page' : undefined}>
+        {title}
+      </a>
+    ))}
   </nav>
 )
 
