@@ -1,9 +1,8 @@
-import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { AppError, httpStatusOf } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
-import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { show, showSaved } from '../web/respond.tsx'
 import { aboutProject, ownKey } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { findLiveProject, findProject, listTargets } from './store.ts'
@@ -34,7 +33,9 @@ export const webhookRoutes = (deps: WebhookDeps) => {
       const project = findLiveProject(db, ownKey(c))
       const webhook = await registerWebhook(deps, { project, signal: c.req.raw.signal })
       audit(c, 'webhook.registered', aboutProject(project))
-      return changed(c, { project, webhook, created: true, said: 'Webhook registered.' })
+      const created = `/projects/${project.id}/webhook`
+      const said = 'Webhook registered.'
+      return showSaved(c, { to: listOf(project), said, created, ...panel(project, webhook) })
     })
     .delete('/projects/:id/webhook', async (c) => {
       const project = findLiveProject(db, ownKey(c))
@@ -42,11 +43,9 @@ export const webhookRoutes = (deps: WebhookDeps) => {
       await removeWebhook(deps, { project, signal })
       audit(c, 'webhook.removed', aboutProject(project))
       const left = findProject(db, ownKey(c))
-      return changed(c, {
-        project: left,
-        webhook: await readWebhook(deps, { project: left, signal }),
-        said: 'Webhook removed.',
-      })
+      const webhook = await readWebhook(deps, { project: left, signal })
+      const said = 'Webhook removed.'
+      return showSaved(c, { to: listOf(project), said, ...panel(left, webhook) })
     })
 
   function panel(project: Project, webhook: Webhook | null, trouble: string | null = null) {
@@ -62,24 +61,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
       json: () => webhook,
     }
   }
-
-  function changed(
-    c: Context,
-    {
-      project,
-      webhook,
-      said,
-      created = false,
-    }: { project: Project; webhook: Webhook; said: string; created?: boolean },
-  ) {
-    const to = `/projects/${project.id}/deliveries`
-    if (clientOf(c) === 'partial') return showSaved(c, { to, said, ...panel(project, webhook) })
-    return moveOn(c, {
-      to,
-      said,
-      location: `/projects/${project.id}/webhook`,
-      created,
-      json: () => webhook,
-    })
-  }
 }
+
+/** The page that has the panel. */
+const listOf = ({ id }: Project) => `/projects/${id}/deliveries`

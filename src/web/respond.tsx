@@ -85,14 +85,21 @@ export function showSaved(
   {
     to,
     said,
+    created,
     ...view
   }: View & {
     to: string
     /** The message for a person. */
     said?: string
+    /** The path of what was created, for a program. */
+    created?: string
   },
 ) {
   const client = clientOf(c)
+  if (created && client === 'program') {
+    c.header('Location', created)
+    return show(c, view, 201)
+  }
   if (said && client === 'browser') sayNext(c, said)
   if (said && client === 'partial') sayNow(c, said)
   return client === 'browser' ? c.redirect(to, 303) : show(c, view)
