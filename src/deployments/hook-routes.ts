@@ -12,7 +12,7 @@ import { input } from '../web/input.ts'
 import { moveOn } from '../web/respond.tsx'
 import { laterJson } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { deploymentJson } from './json.ts'
 import { getJob, getUnendedOf, isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -24,29 +24,27 @@ import type { TriggerDeps } from './trigger.ts'
 export function hookRoutes(deps: TriggerDeps & { docker: Docker; streams: Streams }) {
   const { db, logs, streams } = deps
   const audit = auditor(db)
-  const withItsToken = factory.createMiddleware(async function checkToken(c, next) {
-    projectOf(c)
-    await next()
-  })
 
-  return factory.createApp().post('/hooks/deploy', withItsToken, input(hookForm), async (c) => {
-    const { environmentId, commit, image, wait } = c.var.input
-    const project = projectOf(c)
-    await refuseWithoutRoom(deps, { project, environmentId })
-    if (wait) streams.refuseMore(userOf(c).id)
-    const joined = getUnendedOf(db, { environmentId, commit, image })
-    const deployment = joined ?? start(c, { environmentId, commit, image })
-    const to = deploymentPath(deployment)
-    if (!wait) return moveOn(c, { to, created: !joined, json: () => deploymentJson(deployment) })
-    c.header('Location', to)
-    const status = joined ? 200 : 201
-    const now = () => deploymentJson(stateOf(deployment))
-    const later = async (signal: AbortSignal) => {
-      await ended(deployment, signal)
-      return now()
-    }
-    return laterJson(c, { streams, status, later, now })
-  })
+  return factory
+    .createApp()
+    .post('/hooks/deploy', ownFirst(projectOf), input(hookForm), async (c) => {
+      const { environmentId, commit, image, wait } = c.var.input
+      const project = projectOf(c)
+      await refuseWithoutRoom(deps, { project, environmentId })
+      if (wait) streams.refuseMore(userOf(c).id)
+      const joined = getUnendedOf(db, { environmentId, commit, image })
+      const deployment = joined ?? start(c, { environmentId, commit, image })
+      const to = deploymentPath(deployment)
+      if (!wait) return moveOn(c, { to, created: !joined, json: () => deploymentJson(deployment) })
+      c.header('Location', to)
+      const status = joined ? 200 : 201
+      const now = () => deploymentJson(stateOf(deployment))
+      const later = async (signal: AbortSignal) => {
+        await ended(deployment, signal)
+        return now()
+      }
+      return laterJson(c, { streams, status, later, now })
+    })
 
   function projectOf(c: Context) {
     const { token } = (c as Context<Env>).var

@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { environments } from '../db/schema.ts'
@@ -6,13 +7,8 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { getPreview } from './preview-store.ts'
 
 /** As it will be; without an id when it is new. */
-type Wanted = {
-  id: string | null
-  name: string
-  projectId: string
-  promoteFrom?: string | null | undefined
-  promoteAutomatically?: boolean | null | undefined
-}
+type Wanted = { id: string | null } & Pick<Environment, 'name' | 'projectId'> &
+  Pick<Changes<typeof environments>, 'promoteFrom' | 'promoteAutomatically'>
 type Environment = typeof environments.$inferSelect
 
 /** Those that get their versions from it. */
