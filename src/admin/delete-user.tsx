@@ -1,4 +1,5 @@
 import type { UserRow } from '../accounts/store.ts'
+import { Choice } from '../web/choice.tsx'
 import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
@@ -34,10 +35,13 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
       <>
         <Names title="Projects" names={belongings.projects} />
         <Names title="Services" names={belongings.services} />
-        <Choice value="give" label="Transfer to another user" checked>
-          They keep running. Git sources and registry logins are transferred too, and webhook
-          secrets are replaced.
-        </Choice>
+        <Choice
+          name="belongings"
+          value="give"
+          label="Transfer to another user"
+          chosen
+          hint="They keep running. Git sources and registry logins are transferred too, and webhook secrets are replaced."
+        />
         <SelectField
           name="heir_id"
           label="New owner"
@@ -47,9 +51,12 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
             label: id === viewer.id ? `${email} (you)` : email,
           }))}
         />
-        <Choice value="delete" label="Delete them">
-          Their containers, images and networks are removed.
-        </Choice>
+        <Choice
+          name="belongings"
+          value="delete"
+          label="Delete them"
+          hint="Their containers, images and networks are removed."
+        />
         <Checkbox
           name="volumes"
           lone
@@ -76,30 +83,3 @@ const Names = ({ title, names }: { title: string; names: string[] }) =>
       </ul>
     </div>
   )
-
-const Choice = ({
-  value,
-  label,
-  checked = false,
-  children,
-}: {
-  value: 'give' | 'delete'
-  label: string
-  checked?: boolean
-  children: string | string[]
-}) => (
-  <div class="field check">
-    <input
-      type="radio"
-      id={`belongings-${value}`}
-      name="belongings"
-      value={value}
-      checked={checked}
-      aria-describedby={`belongings-${value}-hint`}
-    />
-    <label for={`belongings-${value}`}>{label}</label>
-    <p id={`belongings-${value}-hint`} class="hint">
-      {children}
-    </p>
-  </div>
-)

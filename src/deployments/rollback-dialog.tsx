@@ -1,8 +1,8 @@
-import type { Child } from 'hono/jsx'
 import { VariableChanges } from '../environments/variable-changes.tsx'
 import type { VariableChange } from '../environments/variable-changes.tsx'
 import type { Environment } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { Choice } from '../web/choice.tsx'
 import { Fact } from '../web/components.tsx'
 import { InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
@@ -70,6 +70,7 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
         <legend>Variables</legend>
         {draft.errors.variables && <p class="field-error">{draft.errors.variables}</p>}
         <Choice
+          name="variables"
           value="today"
           label="Current"
           chosen={draft.values.variables !== 'release'}
@@ -78,6 +79,7 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
           <Changes of={variables.today.changes} />
         </Choice>
         <Choice
+          name="variables"
           value="release"
           label="From that deployment"
           chosen={draft.values.variables === 'release'}
@@ -120,36 +122,3 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
 /** Unknown if an earlier version of Davit created the live deployment, or a linked service can’t be read. */
 const Changes = ({ of }: { of: VariableChange[] | null }) =>
   of ? <VariableChanges changes={of} /> : <p class="hint">The changes are unknown.</p>
-
-const Choice = ({
-  value,
-  label,
-  chosen,
-  disabled = false,
-  hint,
-  children,
-}: {
-  value: 'today' | 'release'
-  label: string
-  chosen: boolean
-  disabled?: boolean
-  hint: string
-  children: Child
-}) => (
-  <div class="field check">
-    <input
-      type="radio"
-      id={`variables-${value}`}
-      name="variables"
-      value={value}
-      checked={chosen && !disabled}
-      disabled={disabled}
-      aria-describedby={`variables-${value}-hint`}
-    />
-    <label for={`variables-${value}`}>{label}</label>
-    <p id={`variables-${value}-hint`} class="hint">
-      {hint}
-    </p>
-    {children}
-  </div>
-)
