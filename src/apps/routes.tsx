@@ -6,6 +6,7 @@ import type { UsageDeps } from '../containers/usage/process-usage.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { refuseDeleting } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { pause, within } from '../platform/pause.ts'
 import { refuseMore } from '../platform/limits.ts'
@@ -17,12 +18,7 @@ import type { Serving } from '../addresses/urls.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../addresses/places.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
-import {
-  countEnvironments,
-  findLiveProject,
-  findProject,
-  refuseDeleting,
-} from '../projects/store.ts'
+import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { servedJson, trafficOf, trafficQuery } from '../traffic/routes.tsx'
@@ -229,7 +225,7 @@ export const environmentRoutes = (
     })
     .delete('/projects/:id/envs/:envId', async (c) => {
       const { project, environment } = environmentIn(deps, c)
-      refuseDeleting(project)
+      refuseDeleting('Project', project)
       refuseLast(db, environment)
       refusePromoted(db, environment)
       await refuseWithoutEngine(deps, { environmentId: environment.id })

@@ -12,10 +12,10 @@ import type { Edge } from '../edge/edge.ts'
 import type { Routing } from '../runtime/routing.ts'
 import { headOf, lookOf } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
-import { invalidField } from '../platform/errors.ts'
+import { invalidField, refuseDeleting } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { usualTarget } from '../runtime/routing-store.ts'
-import { refuseDeletingService, servicePattern } from '../services/own-service.ts'
+import { servicePattern } from '../services/own-service.ts'
 import { findService } from '../services/store.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
@@ -163,7 +163,7 @@ export const domainRoutes = (deps: DomainDeps) => {
 
   function serviceWith(c: Context, id: string, { forChange }: Options): DomainOwner {
     const service = findService(db, { id, ownerId: userOf(c).id })
-    if (forChange) refuseDeletingService(service)
+    if (forChange) refuseDeleting('Service', service)
     return { kind: 'service', service }
   }
 

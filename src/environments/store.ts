@@ -8,8 +8,8 @@ import { deployments, environments, projects, variables, schedules } from '../db
 import { hasShare } from '../db/watch-schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { AppError, found, invalidField } from '../platform/errors.ts'
-import { previewIds, refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
+import { AppError, found, invalidField, refuseDeleting } from '../platform/errors.ts'
+import { previewIds } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 import { getPreview } from './preview-store.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
@@ -82,14 +82,9 @@ export const findOwnEnvironment = (db: Db, { id, ownerId, projectId }: OwnKey) =
 
 export function findOwnLiveEnvironment(db: Db, key: OwnKey) {
   const own = findOwnEnvironment(db, key)
-  refuseDeletingProject(own.project)
-  refuseDeleting(own.environment)
+  refuseDeleting('Project', own.project)
+  refuseDeleting('Environment', own.environment)
   return own
-}
-
-function refuseDeleting({ name, deletingAt }: Environment) {
-  if (deletingAt)
-    throw new AppError('conflict', `Environment ${name} is being deleted, so it can’t be changed.`)
 }
 
 /** Oldest first: the first one is the default for deployments. */

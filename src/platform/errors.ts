@@ -50,6 +50,15 @@ export function found<Found>(what: string, row: Found | undefined): Found {
   return row
 }
 
+/** For changes. */
+export function refuseDeleting(
+  what: 'Project' | 'Environment' | 'Service',
+  { name, deletingAt }: { name: string; deletingAt: Date | null },
+) {
+  if (deletingAt)
+    throw new AppError('conflict', `${what} ${name} is being deleted, so it can’t be changed.`)
+}
+
 /** Refuses one field, by its JSON name. The field is the subject of a message in lower case. */
 export const invalidField = (field: string, message: string) =>
   new AppError('invalid', withSubject(field, message), { fields: [{ field, message }] })

@@ -7,7 +7,7 @@ import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, jobs, previews, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import { backupsOf } from '../jobs/store.ts'
-import { AppError, found } from '../platform/errors.ts'
+import { found, refuseDeleting } from '../platform/errors.ts'
 import { listStackImages } from '../runtime/images/stack-store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -20,13 +20,8 @@ export const findProject = (db: Db, { id, ownerId }: Pick<Project, 'id' | 'owner
 
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
   const project = findProject(db, key)
-  refuseDeleting(project)
+  refuseDeleting('Project', project)
   return project
-}
-
-export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'deletingAt'>) {
-  if (deletingAt)
-    throw new AppError('conflict', `Project ${name} is being deleted, so it can’t be changed.`)
 }
 
 /** Newest first, with one more row than the page, which shows that more follow. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Db } from '../db/index.ts'
-import { AppError } from '../platform/errors.ts'
+import { refuseDeleting } from '../platform/errors.ts'
 import { ownFirst, userOf } from '../web/user-of.ts'
 import { findService } from './store.ts'
 import type { Service } from './store.ts'
@@ -21,13 +21,8 @@ export const ownService = ({ db }: { db: Db }, c: Context) =>
 /** For changes: throws when the instance is being deleted. */
 export function liveService(deps: { db: Db }, c: Context) {
   const service = ownService(deps, c)
-  refuseDeletingService(service)
+  refuseDeleting('Service', service)
   return service
-}
-
-export function refuseDeletingService({ name, deletingAt }: Pick<Service, 'name' | 'deletingAt'>) {
-  if (deletingAt)
-    throw new AppError('conflict', `${name} is being deleted, so it can’t be changed.`)
 }
 
 export const checkOwner = (deps: { db: Db }) => ownFirst((c) => ownService(deps, c))
