@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { maxFileBytes } from '../platform/yaml.ts'
+import { aboutTemplate } from './compose/declaration.ts'
 import { readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
@@ -138,16 +139,7 @@ function readOwnAbout(text: string) {
   return { about, isLinkable: Object.keys(provides).length > 0 }
 }
 
-const ownAbout = z.object({
-  name: z.string(),
-  description: z.string(),
-  category: z.string(),
-  tags: z.array(z.string()),
-  links: z.record(z.string(), z.string()),
-  logo: z.string().nullable().default(null),
-  version: z.string(),
-  provides: z.record(z.string(), z.string()).default({}),
-})
+const ownAbout = aboutTemplate.extend({ provides: z.record(z.string(), z.string()).default({}) })
 
 const collator = new Intl.Collator('en', { numeric: true })
 

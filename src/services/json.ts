@@ -150,7 +150,7 @@ const containerJson = (container: ContainerSummary, service: Service) => ({
 
 export const partOf = ({ labels }: ContainerSummary) => labels[partLabel] ?? ''
 
-export const entryJson = ({ template, about: { logo, ...about } }: Omit<Entry, 'isLinkable'>) => ({
+export const entryJson = ({ template, about }: Omit<Entry, 'isLinkable'>) => ({
   template,
   ...about,
 })

@@ -53,7 +53,7 @@ function generateOf({ type, size, id }: Magic, { placeOf, portOf }: Places): Gen
   const { service, port } = placeOf(id)
   if (type === 'NAME') return { kind: 'composed', parts: [service] }
   const form = type === 'URL' ? 'url' : port === null ? 'hostname' : 'host'
-  return { kind: 'address', form, service, port: port ?? portOf(service), path: '' }
+  return { kind: 'address', form, service, port: port ?? portOf(service) }
 }
 
 const token = (role: string): Generate => ({

@@ -64,30 +64,31 @@ const backupDeclaration = z.strictObject({
 
 export type BackupDeclaration = z.infer<typeof backupDeclaration>
 
-const declaration = z.strictObject({
+/** What the catalogue shows of it. */
+export const aboutTemplate = z.object({
   name: text(60),
   description: text(500).default(''),
   category: text(40).default('other'),
   tags: z.array(text(40)).max(20).default([]),
   links: z.record(z.string(), link).default({}),
-  logo: text(100)
-    .regex(/^[a-z0-9][a-z0-9_.-]*\.(svg|png|webp)$/, 'must be the name of an image such as x.svg.')
-    .optional(),
   version: text(128),
+})
+
+const declaration = z.strictObject({
+  ...aboutTemplate.shape,
+  /** The published ports. The instance's address leads to the first. */
   expose: z
     .array(
       z.strictObject({
         service: text(63),
         port: z.int('must be a port.').min(1, 'must be a port.').max(65_535, 'must be a port.'),
-        path: text(500)
-          .regex(/^\/[^\s#]*$/, 'must be a path that starts with /.')
-          .default('/'),
       }),
     )
     .max(20)
     .default([]),
   variables: z.record(variableKey, variableDeclaration).default({}),
   files: z.record(text(500), z.string('must be text.')).default({}),
+  /** The lines for clients that connect. Values may use variables. */
   connection: z
     .array(z.strictObject({ label: text(60), value: text(1000) }))
     .max(20)
@@ -110,6 +111,7 @@ const declaration = z.strictObject({
       }),
     )
     .default({}),
+  /** A text for the user, shown once it runs. */
   after: text(4000).optional(),
   /** How its data is backed up; by default its databases are recognised by their images. */
   backup: backupDeclaration.optional(),
@@ -120,9 +122,8 @@ export function declarationOf(block: Field, root: Field) {
   const [services, volumes] = [root.get('services'), root.get('volumes')]
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
-  const { name, description, category, tags, links, version, expose, connection, files } = data
-  const { provides, proposes } = data
-  const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
+  const { name, description, category, tags, links, version } = data
+  const { expose, connection, files, provides, proposes, backup = null } = data
   const entries = Object.entries(data.variables)
   if (entries.length > maxVariables)
     throw block.get('variables').refuse(`can be at most ${maxVariables}. Split the file.`)
@@ -139,7 +140,6 @@ export function declarationOf(block: Field, root: Field) {
   for (const [index, { service }] of expose.entries())
     if (!services.get(service).isMap)
       throw block.get('expose').items()[index]!.refuse(`uses ${service}, which isn’t a service.`)
-  const { backup = null } = data
   for (const name of Object.keys(backup?.databases ?? {}))
     if (!services.get(name).isMap)
       throw block.get('backup').get('databases').get(name).refuse('isn’t a service of this file.')
@@ -161,7 +161,7 @@ export function declarationOf(block: Field, root: Field) {
     if (!Object.hasOwn(provides, provided))
       throw block.get('proposes').get(key).refuse('isn’t under x-davit.provides.')
   return {
-    about,
+    about: { name, description, category, tags, links, version },
     variables,
     expose,
     connection,

@@ -132,7 +132,7 @@ const endOf2030 = Date.UTC(2031, 0, 1) / 1000
 function address([domain]: Domain[]): Generate | null {
   if (!domain) return null
   const { serviceName: service, port } = domain
-  return { kind: 'address', form: 'hostname', service, port, path: '' }
+  return { kind: 'address', form: 'hostname', service, port }
 }
 
 function time(unit: 'ms' | 's', args: string[]): Generate | null {

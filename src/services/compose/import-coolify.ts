@@ -13,7 +13,7 @@ import type { Origin } from '../../platform/yaml.ts'
 import { mentionsIn } from './interpolate.ts'
 import { readYaml } from '../../platform/yaml.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
-import type { Exposed, FileContent, Template } from './template.ts'
+import type { FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 
 /** Recognised by the comments at its start, or by a name that only Coolify uses. */
@@ -118,19 +118,19 @@ function exposed(
   uses: Use[],
   placeOf: PlaceOf,
   { services, port: ofHead }: { services: [string, Field][]; port: number | null },
-): Exposed[] {
+): Template['expose'] {
   const places = uses
     .filter(({ name }) => isAddress(name))
     .map(({ name }) => placeOf(magicName(name)!.id))
   const [first] = services
   if (places.length === 0 && ofHead !== null && first)
     places.push({ service: first[0], port: null })
-  const found = new Map<string, Exposed>()
+  const found = new Map<string, Template['expose'][number]>()
   for (const { service, port: own } of places) {
     const field = services.find(([name]) => name === service)?.[1]
     const isTold = own === null && places.some((other) => other.service === service && other.port)
     const port = own ?? ofHead ?? (field && declaredPort(field)) ?? ofImage
-    if (field && !isTold) found.set(`${service} ${port}`, { service, port, path: '/' })
+    if (field && !isTold) found.set(`${service} ${port}`, { service, port })
   }
   return [...found.values()]
 }

@@ -39,7 +39,6 @@ const shape = z.object({
             serviceName: z.string(),
             port: z.coerce.number().int().min(1).max(65_535),
             host: z.string().optional(),
-            path: z.string().optional(),
           }),
         )
         .max(100, 'has more than 100 entries')
@@ -103,11 +102,7 @@ export function importDokploy(
   const template = {
     ...undeclared(),
     about: unknownAbout(name),
-    expose: domains.map(({ serviceName, port, path }) => ({
-      service: serviceName,
-      port,
-      path: path?.startsWith('/') ? path : '/',
-    })),
+    expose: domains.map(({ serviceName, port }) => ({ service: serviceName, port })),
     variables,
     files,
     foreign: true,

@@ -1,5 +1,4 @@
 import { declarationOf } from './declaration.ts'
-import type { BackupDeclaration } from './declaration.ts'
 import type { FirstStart } from './server-commands.ts'
 import { notesOn } from './env-file.ts'
 import { Field } from './field.ts'
@@ -7,7 +6,6 @@ import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpo
 import type { Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { normalPath } from './mounts.ts'
-import type { ReadOptions } from './environment.ts'
 import { readStack } from './read-stack.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { readYaml } from '../../platform/yaml.ts'
@@ -20,25 +18,9 @@ import type { Values } from './variables.ts'
 import { variable } from './variables.ts'
 
 /** A file of the catalogue or of a user, in any of the supported formats. */
-export type Template = {
-  about: About
-  /** The published ports. The instance's address leads to the first. */
-  expose: Exposed[]
-  variables: Map<string, Variable>
+export type Template = Omit<ReturnType<typeof declarationOf>, 'files'> & {
   /** By normalised path. Texts may use variables like the rest of the file. */
   files: Map<string, FileContent>
-  /** The lines for clients that connect. Values may use variables. */
-  connection: { label: string; value: string }[]
-  /** Variables for linked apps, by name. Values may use variables and `${HOST}`. */
-  provides: Map<string, string>
-  /** Proposed keys in those apps, each with the name of a provided variable. */
-  proposes: Map<string, string>
-  /** Variables that a server only reads at its first start, by name. */
-  firstStart: Map<string, FirstStart>
-  /** A text for the user, shown once it runs. */
-  after: string | null
-  /** Null when its databases are recognised by their images. */
-  backup: BackupDeclaration | null
   /** As in `ReadOptions`. */
   foreign: boolean
   /** The Compose file without its `x-davit`, with variables unexpanded. */
@@ -46,17 +28,7 @@ export type Template = {
   source: Source
 }
 
-export type About = {
-  name: string
-  description: string
-  category: string
-  tags: string[]
-  links: Record<string, string>
-  logo: string | null
-  version: string
-}
-
-export type Exposed = { service: string; port: number; path: string }
+export type About = Template['about']
 
 /** Represents the first port that the service's image exposes, until the image is pulled. */
 export const ofImage = 0
@@ -119,7 +91,6 @@ export function readCompose(
 export function stackOf(
   { tree, source, files, foreign }: Pick<Template, 'tree' | 'source' | 'files' | 'foreign'>,
   values: ReadonlyMap<string, string>,
-  given: Pick<ReadOptions, 'files'> = {},
 ): Stack {
   const lookup = (name: string) => values.get(name)
   const room = roomForFile()
@@ -131,7 +102,7 @@ export function stackOf(
   ])
   const expanded = own.flatMap(([path]) => ('text' in files.get(path)! ? [path] : []))
   const stack = readStack(interpolate(tree, source, lookup, room), source, {
-    files: new Map([...(given.files ?? []), ...own]),
+    files: new Map(own),
     expanded: new Set(expanded),
     lookup,
     foreign,
@@ -289,6 +260,5 @@ export const unknownAbout = (name: string): About => ({
   category: 'other',
   tags: [],
   links: {},
-  logo: null,
   version: '',
 })

@@ -202,10 +202,7 @@ function generated(
     throw new AppError('invalid', `${claims.variable} must be a JSON object with a token’s claims.`)
   }
 
-  function address(
-    name: string,
-    { form, service, port, path }: Extract<Generate, { kind: 'address' }>,
-  ) {
+  function address(name: string, { form, service, port }: Extract<Generate, { kind: 'address' }>) {
     const url = addressOf?.(service, port)
     if (url === undefined)
       throw new AppError('invalid', `No address is known for ${service}. Publish one of its ports.`)
@@ -217,8 +214,7 @@ function generated(
           [`:${port}`, url],
         ]),
       )
-    const base = form === 'url' ? url.replace(/\/$/, '') : new URL(url)[form]
-    return base + path
+    return form === 'url' ? url.replace(/\/$/, '') : new URL(url)[form]
   }
 }
 

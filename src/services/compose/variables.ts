@@ -32,7 +32,6 @@ export type Generate =
       form: 'url' | 'host' | 'hostname'
       service: string
       port: number | null
-      path: string
     }
   /** Milliseconds or seconds since 1970. A null `of` means now. */
   | { kind: 'time'; unit: 'ms' | 's'; of: string | null }

@@ -63,7 +63,7 @@ volumes: {pg: }
       tags: ['one', 'two', 'three'],
       links: { docs: 'https://docs.example.com/x' },
     })
-    expect(template.expose).toEqual([{ service: 'app-server', port: 5678, path: '/' }])
+    expect(template.expose).toEqual([{ service: 'app-server', port: 5678 }])
   })
 
   test('asks only for what is not made', () => {

@@ -57,7 +57,7 @@ content = """<p>\${db_pass}</p> $host \${nope}"""
 
   test('is read from its two files', () => {
     expect(template.about.name).toBe('imported')
-    expect(template.expose).toEqual([{ service: 'web', port: 8000, path: '/' }])
+    expect(template.expose).toEqual([{ service: 'web', port: 8000 }])
   })
 
   test('has its helpers made once, and its variables in each other', () => {

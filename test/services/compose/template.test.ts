@@ -13,7 +13,6 @@ const block = `x-davit:
   category: web
   tags: [web, php]
   links: {docs: "https://example.com/docs"}
-  logo: site.svg
   version: "3.0"
   expose: [{service: web, port: 8080}]
   variables:
@@ -48,10 +47,9 @@ describe('a template of the catalogue', () => {
       category: 'web',
       tags: ['web', 'php'],
       links: { docs: 'https://example.com/docs' },
-      logo: 'site.svg',
       version: '3.0',
     })
-    expect(template.expose).toEqual([{ service: 'web', port: 8080, path: '/' }])
+    expect(template.expose).toEqual([{ service: 'web', port: 8080 }])
     expect(template.after).toBe('Sign in as admin.')
     expect(template.variables.get('DB_PASSWORD')).toMatchObject({
       label: 'Password',
@@ -88,7 +86,7 @@ describe('a template of the catalogue', () => {
     [
       'a key that is unknown',
       block + '  colour: red\n' + services,
-      /line 17, column 3: x-davit\.colour isn’t supported/,
+      /line 16, column 3: x-davit\.colour isn’t supported/,
     ],
     [
       'an unknown key of a variable',
@@ -116,7 +114,7 @@ describe('a template of the catalogue', () => {
     [
       'a variable that is used but not declared',
       block + services.replace('${TZ:-UTC}', '${ZONE}${TZ}'),
-      /line 20, column \d+: services\.web\.environment\.TZ uses ZONE/,
+      /line 19, column \d+: services\.web\.environment\.TZ uses ZONE/,
     ],
     [
       'a file with one',
@@ -126,7 +124,7 @@ describe('a template of the catalogue', () => {
     [
       'a variable that is declared but not used',
       block + services.replace('${TZ:-UTC}', 'UTC'),
-      /line 12, column 5: x-davit\.variables\.TZ isn’t used/,
+      /line 11, column 5: x-davit\.variables\.TZ isn’t used/,
     ],
     [
       'a variable with a bad name',

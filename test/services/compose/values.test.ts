@@ -68,11 +68,11 @@ describe('a value is made', () => {
   test('from addresses each time, and not kept', () => {
     const variables = all(
       variable('URL', {
-        generate: { kind: 'address', form: 'url', service: 'web', port: null, path: '/x' },
+        generate: { kind: 'address', form: 'url', service: 'web', port: null },
         hidden: true,
       }),
       variable('HOST', {
-        generate: { kind: 'address', form: 'host', service: 'web', port: 80, path: '' },
+        generate: { kind: 'address', form: 'host', service: 'web', port: 80 },
         hidden: true,
       }),
       variable('BOTH', {
@@ -86,9 +86,9 @@ describe('a value is made', () => {
     expect(withDerived(variables, kept, (_, port) => `http://h:${port ?? 1}/`)).toEqual(
       pairs({
         ASKED: 'a',
-        URL: 'http://h:1/x',
+        URL: 'http://h:1',
         HOST: 'h',
-        BOTH: '<http://h:1/x>',
+        BOTH: '<http://h:1>',
         // where the host stands in an address, as in https://${HOST} or ${HOST}:80
         'HOST://': 'http://h:80/',
         'HOST:80': 'http://h:80/',
