@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
-import { listAllSources } from '../git/store.ts'
+import { listSources } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createProject } from '../projects/save.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
@@ -99,7 +99,7 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
   }
 
   function newProject(c: Context, draft: Draft) {
-    const sources = listAllSources(db, userOf(c).id)
+    const sources = listSources(db, userOf(c).id)
     const from = chooseFrom(c.req.query('from'), { draft, sources })
     return {
       title: 'New project',

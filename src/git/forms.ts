@@ -16,16 +16,11 @@ export const repositoriesQuery = z.object({
   search: line('some text', { min: 0, max: 200 }).optional(),
 })
 
-export const branchesQuery = z.object({
+/** Of a repository of a source, or of any address. */
+export const repositoryQuery = z.object({
   sourceId: line('the id of a git source', { max: 100 }).optional(),
   repository: repositoryName.optional(),
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
-})
-
-export const lookQuery = z.object({
-  repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
-  sourceId: line('the id of a git source', { max: 100 }).optional(),
-  repository: repositoryName.optional(),
 })
 
 /** The base URL is optional for providers with a public host. */

@@ -3,6 +3,7 @@ import { component, componentOf, listOf, does } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 
 export const repository = componentOf('Repository', () => ({
+  /** `owner/name`; GitLab may have nested groups before the name. */
   fullName: z.string(),
   cloneUrl: z.string(),
   defaultBranch: z.string().nullable(),

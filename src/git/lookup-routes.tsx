@@ -5,7 +5,7 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { userOf } from '../web/user-of.ts'
-import { branchesQuery, lookQuery, repositoriesQuery, repositoryName } from './forms.ts'
+import { repositoriesQuery, repositoryName, repositoryQuery } from './forms.ts'
 import { openLookups } from './look-up.ts'
 import type { LookupDeps } from './look-up.ts'
 import type { Branches } from './look-up.ts'
@@ -31,7 +31,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       const { sourceId, search } = c.req.valid('query')
       return listRepositories(c, own(c, sourceId), search)
     })
-    .get('/api/git/branches', query(branchesQuery), async (c) => {
+    .get('/api/git/branches', query(repositoryQuery), async (c) => {
       const { sourceId, repository, repositoryUrl: url } = c.req.valid('query')
       const { signal } = c.req.raw
       if (sourceId === undefined) {
@@ -43,7 +43,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       if (repository === undefined) throw invalidField('repository', 'must be owner/name.')
       return showBranches(c, await lookups.branches({ source, repository, signal }))
     })
-    .get('/api/git/look', query(lookQuery), async (c) => {
+    .get('/api/git/look', query(repositoryQuery), async (c) => {
       const { repositoryUrl: url = '', sourceId, repository } = c.req.valid('query')
       const { signal } = c.req.raw
       const source = sourceId !== undefined && url === '' ? own(c, sourceId) : null

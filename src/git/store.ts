@@ -1,10 +1,9 @@
-import { and, desc, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, isNull } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { gitSources, projects } from '../db/schema.ts'
-import { Failure, notFound } from '../platform/errors.ts'
+import { Failure, found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { sealedAs } from '../resources/store.ts'
-import type { Page } from '../web/paging.ts'
 
 /** The token is read separately, by `openSourceToken`. */
 export type Source = Omit<typeof gitSources.$inferSelect, 'accessToken'>
@@ -12,31 +11,24 @@ export type Source = Omit<typeof gitSources.$inferSelect, 'accessToken'>
 const { accessToken: sealed, ...shown } = getTableColumns(gitSources)
 
 /** Throws the same error for someone else's source as for a missing one. */
-export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: string }): Source {
-  const source = db
-    .select(shown)
-    .from(gitSources)
-    .where(and(eq(gitSources.id, id), eq(gitSources.ownerId, ownerId)))
-    .get()
-  if (!source) throw notFound('git source')
-  return source
-}
+export const findSource = (db: Db, { id, ownerId }: { id: string; ownerId: string }): Source =>
+  found(
+    'git source',
+    db
+      .select(shown)
+      .from(gitSources)
+      .where(and(eq(gitSources.id, id), eq(gitSources.ownerId, ownerId)))
+      .get(),
+  )
 
-/** Newest first, with one more row than the page, which shows that more follow. */
-export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
+/** Newest first. */
+export const listSources = (db: Db, ownerId: string): Source[] =>
   db
     .select(shown)
     .from(gitSources)
-    .where(and(eq(gitSources.ownerId, ownerId), cursor ? lt(gitSources.id, cursor) : undefined))
+    .where(eq(gitSources.ownerId, ownerId))
     .orderBy(desc(gitSources.id))
-    .limit(limit + 1)
     .all()
-
-/** More than anyone connects; a select has no pages. */
-const maxSources = 200
-
-export const listAllSources = (db: Db, ownerId: string) =>
-  listSources(db, { ownerId, limit: maxSources })
 
 export function openSourceToken(db: Db, secrets: Secrets, id: string): string {
   const row = { token: sealed, name: gitSources.name }

@@ -5,7 +5,7 @@ import { textFile } from '../web/text-file.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { showLookup } from '../git/lookup-views.tsx'
-import { listAllSources } from '../git/store.ts'
+import { listSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { isTag } from '../registries/tag-pattern.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
@@ -225,7 +225,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
   /** All of them; where htmx asks, only the form that was sent. */
   function settings(c: Context, draft: Draft, Form?: typeof ProjectSettings) {
     const project = findProject(db, ownKey(c))
-    const sources = listAllSources(db, project.ownerId)
+    const sources = listSources(db, project.ownerId)
     const from = chooseFrom(c.req.query('from'), { draft, sources, project })
     const code = sharedCode(db, project.id)
     const shown = { project, code, draft: withStored(draft, project), sources, from }

@@ -142,7 +142,7 @@ describe('what a deleted user had', () => {
     const own = addLogin(eve.user.id, 'a.example.com')
     await root.delete(pathOf(bob), { heirId: eve.user.id })
     const ownerId = eve.user.id
-    expect(listSources(t.db, { ownerId, limit: 9 })).toMatchObject([{ id: sourceId }])
+    expect(listSources(t.db, ownerId)).toMatchObject([{ id: sourceId }])
     expect((await eve.get(`/projects/${project.id}`)).json).toMatchObject({ sourceId })
     const logins = (await eve.get('/settings/registries')).json.items as {
       id: string

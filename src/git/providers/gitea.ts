@@ -34,8 +34,8 @@ export const gitea = restProvider({
     const missing = [owner, repositories].flatMap((found) =>
       'missing' in found ? found.missing : [],
     )
-    const told = 'data' in owner ? owner.data : { login: null, id: null }
-    return { ...told, rights: null, missing: [...new Set(missing)] }
+    const login = 'data' in owner ? owner.data.login : null
+    return { login, rights: null, missing: [...new Set(missing)] }
   },
 })
 

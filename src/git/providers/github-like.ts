@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { pathOf } from './ask.ts'
 import type { Dialect } from './rest.ts'
 
-export const account = z
-  .object({ login: z.string(), id: z.number() })
-  .transform(({ login, id }) => ({ login, id: String(id) }))
+export const account = z.object({ login: z.string() })
 
 /** GitHub's API as far as Gitea follows it. */
 export const gitHubLike = {

@@ -51,16 +51,14 @@ export const gitlab = restProvider({
       ask(api, { path: '/user', what: 'account', schema: account }).catch(unlessDenied),
       readScopes(api),
     ])
-    const told = owner?.data ?? { login: null, id: null }
-    if (!rights) return { ...told, rights, missing: owner ? [] : ['api'] }
+    const login = owner?.data.username ?? null
+    if (!rights) return { login, rights, missing: owner ? [] : ['api'] }
     const needed = rights.includes('api') ? [] : ['read_api', 'read_repository']
-    return { ...told, rights, missing: needed.filter((right) => !rights.includes(right)) }
+    return { login, rights, missing: needed.filter((right) => !rights.includes(right)) }
   },
 })
 
-const account = z
-  .object({ username: z.string(), id: z.number() })
-  .transform(({ username, id }) => ({ login: username, id: String(id) }))
+const account = z.object({ username: z.string() })
 
 /** Null when the token may not read itself, or is of a kind without scopes. */
 async function readScopes(api: Api): Promise<string[] | null> {

@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import type { Lookup } from '../../platform/hosts.ts'
+import type { ref, repository } from '../json.ts'
 
 export type Access = {
   /** Limits how many requests of a user run at once; omitted for a login. */
@@ -24,22 +26,15 @@ export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'time
 export type TokenOwner = {
   /** Null when the token may not read its owner. */
   login: string | null
-  id: string | null
   /** As reported by the provider; null when it doesn't report them. */
   rights: string[] | null
   /** The scopes that Davit needs and the token lacks, by the provider's names. */
   missing: string[]
 }
 
-export type Repository = {
-  /** `owner/name`; GitLab may have nested groups before the name. */
-  fullName: string
-  cloneUrl: string
-  defaultBranch: string | null
-  private: boolean
-}
+export type Repository = z.output<ReturnType<typeof repository>>
 
-export type Ref = { name: string; commit: string }
+export type Ref = z.output<ReturnType<typeof ref>>
 
 /** All items of all pages, unless `truncated`. */
 export type Listing<Item> = { items: Item[]; truncated: boolean }

@@ -28,7 +28,6 @@ describe('a classic token of GitHub', () => {
   ])('with %p misses %p', async (scopes, missing) => {
     expect(await whoIs('github', { scopes })).toEqual({
       login: 'ada',
-      id: '1',
       rights: scopes,
       missing,
     })
@@ -42,7 +41,7 @@ describe('a fine-grained token of GitHub', () => {
     [[], ['Metadata: read']],
   ])('with %p misses %p', async (scopes, missing) => {
     const owner = await whoIs('github', { scopes, fineGrained: true })
-    expect(owner).toEqual({ login: 'ada', id: '1', rights: null, missing })
+    expect(owner).toEqual({ login: 'ada', rights: null, missing })
   })
 
   test('is fine with an empty repository, and with none', async () => {
@@ -70,7 +69,7 @@ describe('a token of GitLab', () => {
   })
 
   test('that may not even see itself misses the right to the API', async () => {
-    const owner = { login: null, id: null, rights: null, missing: ['api'] }
+    const owner = { login: null, rights: null, missing: ['api'] }
     expect(await whoIs('gitlab', { scopes: ['read_repository'] })).toEqual(owner)
   })
 })
