@@ -120,10 +120,8 @@ export const endNotices = (
   needsOne: (host: string) => boolean,
 ) =>
   db.transaction(() => {
-    for (const { id, of: stored, subject, href, ...place } of listOpenOf(db, [prefix])) {
-      const [host = '', ...rest] = stored!.slice(prefix.length).split(' ')
-      const of = rest.length > 0 ? stored! : keyAt(host, place) // before, it named no place
-      if (of !== stored) updateEvent(db, id, { of })
+    for (const { of, subject, href, ...place } of listOpenOf(db, [prefix])) {
+      const [host = ''] = of!.slice(prefix.length).split(' ')
       const ownerId = owners.get(host)
       const key = ownerId !== undefined && keyOf(db, host, { ownerId })
       const isPresent = key && (of === key || of === soon(key))
@@ -141,16 +139,8 @@ const prefix = 'certificate '
 /** Of an uploaded certificate that ends soon, so that its end is told too. */
 const soon = (key: string) => `${key} soon`
 
-function keyOf(db: Db, host: string, { ownerId }: { ownerId: string | null }) {
-  return keyAt(host, { ...getHostPlace(db, host), ownerId })
-}
-
 /** Names the place too: a host that leads to something else has a failure of its own. */
-const keyAt = (
-  host: string,
-  {
-    environmentId,
-    serviceId,
-    ownerId,
-  }: Record<'environmentId' | 'serviceId' | 'ownerId', string | null>,
-) => `${prefix}${host} of ${environmentId ?? serviceId ?? ownerId ?? 'Davit'}`
+function keyOf(db: Db, host: string, { ownerId }: { ownerId: string | null }) {
+  const { environmentId, serviceId } = getHostPlace(db, host)
+  return `${prefix}${host} of ${environmentId ?? serviceId ?? ownerId ?? 'Davit'}`
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyInLog, logged } from './access-log.ts'
 import { pointTo, targetOf } from './links.ts'
@@ -71,11 +71,7 @@ export function setShare(folder: string, { slot, percent, isSticky }: EdgeShare)
     writeFileSync(join(numbers, String(number).padStart(2, '0')), '')
   if (isSticky) writeFileSync(join(numbers, stickyMark), '')
   const link = join(shares, String(slot))
-  const target = targetOf(link)
-  if (target === name) return
-  // an earlier version of Davit had folders there, which a link can't replace
-  if (target === null) rmSync(link, { recursive: true, force: true })
-  pointTo(link, name, join(shares, '.link'))
+  if (targetOf(link) !== name) pointTo(link, name, join(shares, '.link'))
 }
 
 const stickyMark = 'sticky'

@@ -129,19 +129,6 @@ test('a failure of a name that is limited is told to its next owner as soon as t
   expect(told(t)[2]).toEqual({ level: 'failure', ownerId: bob.user.id, environmentId })
 })
 
-test('a failure that was stored without its place stays open, at its place', async () => {
-  const { t, ada, environmentId } = await withShop()
-  fail(t, ada)
-  t.db
-    .update(events)
-    .set({ of: `certificate ${host}` })
-    .run()
-  await aKeeper(t)
-  const { of } = t.db.select().from(events).get()!
-  expect(of).toContain(environmentId)
-  expect(levelsOf(t)).toEqual(['failure'])
-})
-
 /** Ada's shop with a certificate of her own that ends in so many days; `set` replaces it. */
 async function withOwn(days: number) {
   const shop = await withShop()

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { accessFile, readAccessLine } from '../../src/edge/access-log.ts'
 import { folderInside } from '../../src/edge/container.ts'
 import { shareKey } from '../../src/edge/plan.ts'
@@ -93,14 +92,6 @@ test('a share may have as many per cent as the number of its socket', async () =
   await share(5, 10, false, isNew())
   await share(10, 5, false, isNew())
   expect((await countOf(20)).before).toBeGreaterThan(0)
-})
-
-test('a folder that an earlier version of Davit had in place of a link is replaced', async () => {
-  const link = join(edge.folder, 'shares', '11')
-  mkdirSync(join(link, '00'), { recursive: true })
-  await share(11, 50, false, isNew())
-  expect(readlinkSync(link)).toBe('of-50')
-  expect((await countOf(40)).new).toBeGreaterThan(0)
 })
 
 test('an app sees the visitor as it does without a share', async () => {
