@@ -50,18 +50,20 @@ export function describeCertificate(certificate: string) {
   return { issuer: nameOfIssuer(leaf), notAfter: new Date(leaf.validTo) }
 }
 
-/** Milliseconds before its end in which an uploaded certificate should be replaced: Davit can't renew it. */
-const endsSoon = 21 * 86_400_000
+/** Milliseconds before its end in which a certificate should have been renewed or replaced. */
+const soon = 21 * 86_400_000
+
+export const endsSoon = (notAfter: Date, now = new Date()) =>
+  notAfter.getTime() - now.getTime() < soon
 
 const endingHint =
   'Davit can’t renew an uploaded certificate. Choose Edit to upload a new one, or choose automatic HTTPS.'
 
 /** Says that an uploaded certificate has expired or soon will; null while there is time. */
 export function endingOf({ notAfter }: { notAfter: Date }, now = new Date()) {
-  const left = notAfter.getTime() - now.getTime()
-  if (left >= endsSoon) return null
+  if (!endsSoon(notAfter, now)) return null
   const message =
-    left <= 0
+    notAfter <= now
       ? `This certificate expired on ${dayOf(notAfter)}: browsers show a warning instead of the app.`
       : `This certificate expires on ${dayOf(notAfter)}.`
   return { message, hint: endingHint }

@@ -5,10 +5,7 @@ import { served } from '../addresses/urls.ts'
 import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import type { Engines } from '../docker/index.ts'
-import type { Edge } from '../edge/edge.ts'
 import type { Routing } from '../runtime/routing.ts'
 import { headOf, lookOf } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
@@ -32,6 +29,7 @@ import { DomainList, DomainsPage } from './domains-page.tsx'
 import { domainForm, domainUpdateForm } from './forms.ts'
 import type { AskedDomain } from './forms.ts'
 import { domainsJson } from './json.ts'
+import type { ShownDeps } from './json.ts'
 import { holderIn, listPath, nameOf } from './owner.ts'
 import type { DomainOwner } from './owner.ts'
 import { addressesOf } from './page-view.ts'
@@ -41,15 +39,13 @@ import { deleteDomain, findOwnDomain, pageOfDomains } from './store.ts'
 import { shownAgain, withoutKept, withUploads } from './submitted.ts'
 import { checkTarget } from './target.ts'
 
-export type DomainDeps = Serving & {
-  db: Db
-  engines: Pick<Engines, 'isAway'>
-  secrets: Secrets
-  config: Config
-  edge: Pick<Edge, 'isOn' | 'mode' | 'trouble' | 'rejected'>
-  routing: Pick<Routing, 'route'>
-  certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
-}
+export type DomainDeps = Serving &
+  ShownDeps & {
+    engines: Pick<Engines, 'isAway'>
+    secrets: Secrets
+    routing: Pick<Routing, 'route'>
+    certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
+  }
 
 export const domainRoutes = (deps: DomainDeps) => {
   const { db } = deps

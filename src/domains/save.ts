@@ -133,8 +133,6 @@ function withHash({ username, hash }: HashedAccount, current: Account[]): Accoun
   throw invalidField('basicAuth', `has no password for ${username}. Enter ${username}:password.`)
 }
 
-type HttpsDeps = { db: Db; secrets: Secrets; config: Config }
-
 type HostOptions = ReturnType<typeof hostOptionsOf>
 
 /**
@@ -142,7 +140,7 @@ type HostOptions = ReturnType<typeof hostOptionsOf>
  * `invalid` for a certificate that doesn't match, or is missing.
  */
 function httpsAfter(
-  deps: HttpsDeps,
+  deps: SaveDeps,
   { host, current, asked }: { host: string; current: Domain; asked: AskedDomain },
 ): HostOptions {
   const kind = asked.https === undefined ? current.https : (asked.https ?? 'auto')
@@ -163,7 +161,7 @@ function httpsAfter(
 }
 
 function certificateAfter(
-  { db, secrets, config }: HttpsDeps,
+  { db, secrets, config }: SaveDeps,
   { host, current, asked }: { host: string; current: Domain; asked: AskedDomain },
 ) {
   const { certificate, key } = asked

@@ -1,12 +1,8 @@
 import type { Failure } from '../platform/errors.ts'
 import type { Look } from '../web/status-badge.tsx'
+import { endsSoon } from './certificate-own.ts'
 import { noAddress } from './dns-check.ts'
 import type { ShownDomain } from './json.ts'
-
-const day = 24 * 60 * 60 * 1000
-
-/** Milliseconds before its end at which a certificate should have been renewed or replaced. */
-const soon = 21 * day
 
 /** A word or two. `off` says why no names are served, `rejected` why some aren't although others are. */
 export function lookOf(
@@ -42,8 +38,6 @@ const looks = {
   maintenance: { word: 'Maintenance', tone: 'quiet', icon: 'square' },
   ready: { word: 'Ready', tone: 'good', icon: 'check' },
 } satisfies Record<string, Look>
-
-const endsSoon = (notAfter: Date) => notAfter.getTime() - Date.now() < soon
 
 export type Problem = {
   message: string
