@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { entriesOf } from '../web/fields.ts'
 
 /** Characters of all headers together: each response has them. */
 const maxTotal = 8000
@@ -34,7 +35,7 @@ const value = z
 /** Headers of each response, overriding the app's. A form has one `Name: value` per line. */
 export const responseHeaders = z
   .preprocess(
-    entriesOf,
+    (value) => entriesOf(value, ':'),
     z
       .array(
         z.tuple([name, value], 'has a line without a colon. Enter one Name: value per line.'),
@@ -54,15 +55,3 @@ export const responseHeaders = z
     Object.fromEntries(entries.map(([name, value]) => [name, value.trim()])),
   )
   .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })
-
-function entriesOf(value: unknown) {
-  if (typeof value === 'string')
-    return value
-      .split('\n')
-      .filter((entry) => entry.trim() !== '')
-      .map((entry) => {
-        const at = entry.indexOf(':')
-        return at < 0 ? [entry] : [entry.slice(0, at).trim(), entry.slice(at + 1).trim()]
-      })
-  return typeof value === 'object' && value && !Array.isArray(value) ? Object.entries(value) : null
-}

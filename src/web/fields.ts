@@ -89,7 +89,7 @@ export function lines<Entry extends string>(entry: z.ZodType<Entry>, { max }: { 
 export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
   z
     .preprocess(
-      entriesOf,
+      (value) => entriesOf(value),
       z
         .array(
           z.tuple(
@@ -149,12 +149,13 @@ const splitLines = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean)
 
-function entriesOf(value: unknown) {
-  if (typeof value === 'string') return splitLines(value).map(splitPair)
+/** Of an object, or of a form’s lines. */
+export function entriesOf(value: unknown, sign = '=') {
+  if (typeof value === 'string') return splitLines(value).map((line) => splitPair(line, sign))
   return typeof value === 'object' && value && !Array.isArray(value) ? Object.entries(value) : null
 }
 
-function splitPair(line: string) {
-  const at = line.indexOf('=')
+function splitPair(line: string, sign: string) {
+  const at = line.indexOf(sign)
   return at < 0 ? [line] : [line.slice(0, at).trim(), line.slice(at + 1)]
 }
