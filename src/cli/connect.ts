@@ -20,8 +20,9 @@ import {
   refuseUnreachable,
   serviceNamed,
 } from '../services/local-access.ts'
-import type { LocalDeps, Target } from '../services/local-access.ts'
+import type { LocalDeps } from '../services/local-access.ts'
 import { servicePath } from '../services/own-service.ts'
+import type { Target } from '../services/ports.ts'
 import type { Service } from '../services/store.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import { UsageError, print, readArguments, warn } from './command.ts'

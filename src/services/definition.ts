@@ -22,15 +22,15 @@ import type { Service, ServicePort } from './store.ts'
 /** The stored definition of an instance, or a new one. */
 export type Definition = Pick<
   Service,
-  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose' | 'placement'
-> &
-  Pick<Service, 'allowed' | 'allowedBy'> & {
-    /** The hosts of its domains. */
-    domains: string[]
-    values: Values
-    ports: ServicePort[]
-    file: Template
-  }
+  | ('id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose' | 'placement')
+  | ('allowed' | 'allowedBy')
+> & {
+  /** The hosts of its domains. */
+  domains: string[]
+  values: Values
+  ports: ServicePort[]
+  file: Template
+}
 
 type Deps = { config: Config; db: Db }
 

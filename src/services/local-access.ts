@@ -14,6 +14,7 @@ import { ofImage } from './compose/template.ts'
 import { fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { serverOf } from './placement.ts'
+import type { Target } from './ports.ts'
 import { getService, listPorts, listWithOwners } from './store.ts'
 import type { Service } from './store.ts'
 
@@ -26,8 +27,6 @@ export type LocalDeps = {
   secrets: Secrets
   instanceId: string
 }
-
-export type Target = { component: string; port: number }
 
 const maxNamed = 10
 

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { notFound } from '../platform/errors.ts'
+import { found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
 export { serviceStatuses } from '../db/schema.ts'
@@ -21,11 +21,8 @@ export type ServicePort = Omit<PortRow, 'serviceId' | 'position' | 'protocol'> &
 const ownedBy = (ownerId: string) => eq(services.ownerId, ownerId)
 
 /** Throws the same error for someone else's instance as for a missing one. */
-export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
-  const service = getRow(db, services, and(eq(services.id, id), ownedBy(ownerId)))
-  if (!service) throw notFound('service')
-  return service
-}
+export const findService = (db: Db, { id, ownerId }: { id: string; ownerId: string }): Service =>
+  found('service', getRow(db, services, and(eq(services.id, id), ownedBy(ownerId))))
 
 /** Undefined once it was deleted. */
 export const getService = (db: Tx, id: string) => getRow(db, services, eq(services.id, id))
@@ -140,9 +137,9 @@ export const moveService = (
     .returning({ id: services.id })
     .all().length > 0
 
-export type LinkedEnvironment = { id: string; name: string; projectId: string; project: string }
+export type LinkedEnvironment = ReturnType<typeof listLinkedEnvironments>[number]
 
-export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnvironment[] =>
+export const listLinkedEnvironments = (db: Db, serviceId: string) =>
   db
     .select({
       id: environments.id,
