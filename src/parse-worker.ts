@@ -13,7 +13,7 @@ import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
 import { readTags } from './registries/tags.ts'
-import { packOwnFile } from './services/compose/open.ts'
+import { openOwnFile } from './services/compose/open.ts'
 import { planStack } from './services/compose/repository.ts'
 import { placeMistakes, readDavitText } from './projects/davit-text.ts'
 import { readPull, readPush } from './webhooks/payload.ts'
@@ -32,7 +32,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   manifestsOf,
   matchingRefs,
   nearestRefs,
-  packOwnFile,
+  openOwnFile,
   placeMistakes,
   planStack,
   readAnswer,

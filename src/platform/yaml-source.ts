@@ -7,6 +7,9 @@ export type Path = readonly (string | number)[]
 /** Both are counted from 1. */
 export type Position = { line: number; column: number }
 
+/** Where a key or item stands, and those in its value. */
+export type Places = { at: Position | null; below: Map<string | number, Places> }
+
 /** The origin of a tree, for errors with file, line, column and key. */
 export class Source {
   constructor(
@@ -14,9 +17,19 @@ export class Source {
     readonly file: string,
     /** The field of the form or the JSON body with the text. */
     readonly field: string | null,
-    /** The position of a key or item; if it isn't in the text, that of the nearest one above it. */
-    readonly positionOf: (path: Path) => Position | null,
+    readonly places: Places,
   ) {}
+
+  /** The position of a key or item; if it isn't in the text, that of the nearest one above it. */
+  positionOf(path: Path) {
+    let place = this.places
+    for (const part of path) {
+      const next = place.below.get(part)
+      if (!next) break
+      place = next
+    }
+    return place.at
+  }
 
   /** The complaint follows the key as its subject, and says what to do. */
   refuse(path: Path, complaint: string) {

@@ -1,6 +1,6 @@
 import type { Document, ParsedNode } from 'yaml'
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
-import type { Path, Position, Source as SourceType, Tree } from './yaml-source.ts'
+import type { Places, Position, Source as SourceType, Tree } from './yaml-source.ts'
 import { refuseAt, Source } from './yaml-source.ts'
 
 /** Far longer than any Compose file, and shorter than a body may be. */
@@ -34,11 +34,8 @@ export function readYaml(text: string, { file, field }: Origin): { tree: Tree; s
     throw refuse(null, `has more than ${maxLexemes} tokens. Split it.`)
 
   const document = compose(text, lines, refuse)
-  const { tree, targets } = resolve(document, refuse)
-  return {
-    tree,
-    source: new Source(file, origin.field, (path) => locate(document, lines, targets, path)),
-  }
+  const { tree, places } = resolve(document, lines, refuse)
+  return { tree, source: new Source(file, origin.field, places) }
 }
 
 type Refuse = (offset: number | null, complaint: string) => ReturnType<SourceType['refuse']>
@@ -80,28 +77,38 @@ const explain = ({ code, message }: { code: string; message: string }) =>
     : `This isn’t valid YAML: ${message.replace(/\.?$/, '.')} Correct the line.`
 
 /** Converts the document to plain values, with aliases expanded. */
-function resolve(document: Document.Parsed, refuse: Refuse) {
+function resolve(document: Document.Parsed, lines: LineCounter, refuse: Refuse) {
   const anchors = new Map<string, ParsedNode>()
   const open = new Set<ParsedNode>()
+  /** Kept, as an anchor may be given again before an alias is read once more. */
   const targets = new Map<unknown, ParsedNode>()
   let count = 0
-  return { tree: valueOf(document.contents), targets }
+  const places = placesAt(null)
+  return { tree: valueOf(document.contents, places), places }
 
-  function valueOf(node: ParsedNode | null): Tree {
+  /** Adds the places of the values in it to `own`. */
+  function valueOf(node: ParsedNode | null, own: Places): Tree {
     if (++count > maxNodes)
       throw refuse(offsetOf(node), `Aliases make this over ${maxNodes} values. Write it out.`)
     if (node === null) return null
-    if (isAlias(node)) return valueOf(targetOf(node as ParsedNode & { source: string }))
+    if (isAlias(node)) return valueOf(targetOf(node as ParsedNode & { source: string }), own)
     if (node.tag && !plainTags.includes(node.tag))
       throw refuse(offsetOf(node), `The tag ${node.tag.slice(0, 60)} isn’t supported. Remove it.`)
     if ('anchor' in node && node.anchor) anchors.set(node.anchor, node)
     if (isScalar(node)) return scalar(node as ParsedNode & { value: unknown; source?: string })
     open.add(node)
     const value = isSeq(node)
-      ? node.items.map((item) => valueOf(item as ParsedNode))
-      : mapOf(node as ParsedNode)
+      ? (node.items as ParsedNode[]).map((item, index) => valueOf(item, below(own, index, item)))
+      : mapOf(node as ParsedNode, own)
     open.delete(node)
     return value
+  }
+
+  function below(above: Places, part: string | number, at: ParsedNode) {
+    const offset = offsetOf(at)
+    const own = placesAt(offset === null ? above.at : placeAt(lines, offset))
+    above.below.set(part, own)
+    return own
   }
 
   function targetOf(alias: ParsedNode & { source: string }): ParsedNode {
@@ -114,19 +121,23 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
     return target
   }
 
-  function mapOf(node: ParsedNode): Map<string, Tree> {
+  function mapOf(node: ParsedNode, own: Places): Map<string, Tree> {
     const map = new Map<string, Tree>()
-    const merged: Map<string, Tree>[] = []
+    const merged: [Map<string, Tree>, Places][] = []
     if (!isMap(node)) return map
     for (const { key, value } of node.items as { key: ParsedNode; value: ParsedNode | null }[]) {
       const name = nameOf(key)
-      if (isMergeKey(key)) merged.push(...mergeSources(valueOf(value), key))
+      if (isMergeKey(key)) merged.push(...mergeSources(key, value))
       else if (map.has(name))
         throw refuse(offsetOf(key), `The key ${name} is repeated here. Remove one.`)
-      else map.set(name, valueOf(value))
+      else map.set(name, valueOf(value, below(own, name, key)))
     }
-    for (const from of merged)
-      for (const [name, value] of from) if (!map.has(name)) map.set(name, value)
+    for (const [from, places] of merged)
+      for (const [name, value] of from) {
+        if (map.has(name)) continue
+        map.set(name, value)
+        own.below.set(name, places.below.get(name)!)
+      }
     return map
   }
 
@@ -137,10 +148,12 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
     return String(key.source ?? key.value ?? '')
   }
 
-  function mergeSources(value: Tree, key: ParsedNode) {
+  function mergeSources(key: ParsedNode, node: ParsedNode | null) {
+    const all = placesAt(null)
+    const value = valueOf(node, all)
     const list = Array.isArray(value) ? value : [value]
-    return list.map((item) => {
-      if (item instanceof Map) return item
+    return list.map((item, index): [Map<string, Tree>, Places] => {
+      if (item instanceof Map) return [item, item === value ? all : all.below.get(index)!]
       throw refuse(offsetOf(key), '<< must be a map, or a list of maps, such as *defaults.')
     })
   }
@@ -161,54 +174,11 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
   }
 }
 
+const placesAt = (at: Position | null): Places => ({ at, below: new Map() })
+
 const isMergeKey = (key: ParsedNode) => isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
 
 const offsetOf = (node: ParsedNode | null) => node?.range?.[0] ?? null
-
-/** Follows the path as far as it exists in the text, through aliases and merges. */
-function locate(
-  document: Document.Parsed,
-  lines: LineCounter,
-  targets: Map<unknown, ParsedNode>,
-  path: Path,
-): Position | null {
-  let node: unknown = document.contents
-  let offset: number | null = null
-  for (const part of path) {
-    const found = childOf(node, part)
-    if (!found) break
-    offset = offsetOf(found.at) ?? offset
-    node = found.value
-  }
-  return offset === null ? null : placeAt(lines, offset)
-
-  function childOf(from: unknown, part: string | number): Child | null {
-    const node = targets.get(from) ?? from
-    if (isSeq(node)) {
-      const item = node.items[Number(part)] as ParsedNode | undefined
-      return item ? { at: item, value: item } : null
-    }
-    if (!isMap(node)) return null
-    const pairs = node.items as { key: ParsedNode; value: ParsedNode | null }[]
-    const own = pairs.find(({ key }) => isScalar(key) && (key.source ?? key.value) === part)
-    if (own) return { at: own.key, value: own.value }
-    return firstOf(
-      pairs.filter(({ key }) => isMergeKey(key)).map(({ value }) => value),
-      part,
-    )
-  }
-
-  function firstOf(sources: unknown[], part: string | number): Child | null {
-    for (const from of sources) {
-      const source = targets.get(from) ?? from
-      const found = isSeq(source) ? firstOf(source.items, part) : childOf(source, part)
-      if (found) return found
-    }
-    return null
-  }
-}
-
-type Child = { at: ParsedNode; value: ParsedNode | null }
 
 function placeAt(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset)

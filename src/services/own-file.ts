@@ -1,7 +1,7 @@
 import { invalidField } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
-import type { packOwnFile } from './compose/open.ts'
-import { unpack } from './compose/packed.ts'
+import { Source } from '../platform/yaml-source.ts'
+import type { openOwnFile } from './compose/open.ts'
 import type { Template } from './compose/template.ts'
 
 /** Takes the place of a template's name for a user's own file. */
@@ -22,12 +22,17 @@ export async function readOwnFile(
   const key = `${env ?? '\0'}\0${compose}`
   const found = known.get(key)
   if (found) return found
-  const args: Parameters<typeof packOwnFile> = [compose, env, { name: ownFile }]
+  const args: Parameters<typeof openOwnFile> = [compose, env, { name: ownFile }]
   const options = { tooLong, owner, signal }
-  const file = unpack(await parse<typeof packOwnFile>('packOwnFile', args, options))
+  const file = fromThread(await parse<typeof openOwnFile>('openOwnFile', args, options))
   known.set(key, file)
   if (known.size > maxKnown) known.delete(known.keys().next().value!)
   return file
+}
+
+/** What comes from another thread has lost its class. */
+export function fromThread({ source: { file, field, places }, ...template }: Template): Template {
+  return { ...template, source: new Source(file, field, places) }
 }
 
 const tooLong = () =>

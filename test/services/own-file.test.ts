@@ -1,7 +1,7 @@
+import { serialize } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { ownFile, readOwnFile } from '../../src/services/own-file.ts'
-import { pack, unpack } from '../../src/services/compose/packed.ts'
-import { openTemplate, packOwnFile } from '../../src/services/compose/open.ts'
+import { fromThread, ownFile, readOwnFile } from '../../src/services/own-file.ts'
+import { openTemplate, openOwnFile } from '../../src/services/compose/open.ts'
 import { stackOf } from '../../src/services/compose/template.ts'
 import { testApp } from '../support/app.ts'
 import { refusalOf } from './compose/refusal.ts'
@@ -29,7 +29,7 @@ test('a file that came from another thread is refused at the same place', () => 
     '      - "${B}"',
   ].join('\n')
   const whole = openTemplate(text, { file: 'compose.yaml', field: 'compose' }, { name: 'x' })
-  const sent = unpack(structuredClone(pack(whole)))
+  const sent = fromThread(structuredClone(whole))
   expect(sent.variables).toEqual(whole.variables)
   for (const value of ['x'.repeat(40_000), 'a b', '99999999'])
     for (const name of ['PORT', 'B']) {
@@ -42,6 +42,12 @@ test('a file that came from another thread is refused at the same place', () => 
       expect(refusalOf(() => stackOf(sent, values))).toBe(refusal)
       expect(refusal).toMatch(/line \d+, column \d+/)
     }
+})
+
+test('what a thread sends of a file is in proportion to its text, however long its keys are', () => {
+  const text = `services: {a: {image: b}}\n? x-${'k'.repeat(50_000)}\n: [${'a,'.repeat(500)}a]\n`
+  const sent = serialize(openOwnFile(text, null, { name: ownFile }))
+  expect(sent.byteLength).toBeLessThan(5 * text.length)
 })
 
 test('what was read is not read again, until others were', async () => {
@@ -57,7 +63,7 @@ test('what was read is not read again, until others were', async () => {
 test('a refusal of a worker is the one that its reader throws', async () => {
   const text = 'services: {a: {imag: b}}'
   const refused = await readOwnFile(text, null, { owner }).catch((error) => error)
-  expect(refused.message).toBe(refusalOf(() => packOwnFile(text, null, { name: ownFile })))
+  expect(refused.message).toBe(refusalOf(() => openOwnFile(text, null, { name: ownFile })))
   expect(refused.fields).toEqual([{ field: 'compose', message: refused.message }])
 })
 

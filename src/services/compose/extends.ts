@@ -78,8 +78,8 @@ export function extendServices(
 class ExtendedSource extends Source {
   readonly #origins: ReadonlyMap<string, Origin[]>
 
-  constructor({ file, field, positionOf }: Source, origins: ReadonlyMap<string, Origin[]>) {
-    super(file, field, positionOf)
+  constructor({ file, field, places }: Source, origins: ReadonlyMap<string, Origin[]>) {
+    super(file, field, places)
     this.#origins = origins
   }
 

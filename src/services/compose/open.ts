@@ -1,8 +1,6 @@
 import { readEnvFile } from './env-file.ts'
 import { importCoolify, isCoolify } from './import-coolify.ts'
 import { importDokploy, unpackDokploy } from './import-dokploy.ts'
-import { pack } from './packed.ts'
-import type { PackedTemplate } from './packed.ts'
 import type { Origin } from '../../platform/yaml.ts'
 import { readCompose } from './template.ts'
 import type { Template } from './template.ts'
@@ -24,14 +22,14 @@ export function openTemplate(
 }
 
 /** Runs on the worker. */
-export function packOwnFile(
+export function openOwnFile(
   compose: string,
   env: string | null,
   { name }: { name: string },
-): PackedTemplate {
+): Template {
   const origin = { file: 'compose.yaml', field: 'compose' }
   const pairs = env === null ? {} : { env: defaultsIn(env) }
-  return pack(openTemplate(compose, origin, { name, ...pairs }))
+  return openTemplate(compose, origin, { name, ...pairs })
 }
 
 /** A default that refers to an unset value is omitted, and computed once that is set. */

@@ -249,7 +249,7 @@ describe('D1: whatever a file says', () => {
   test('no key of the engine’s HostConfig but those of the list appears, and never a privilege', () => {
     let made = 0
     let refused = 0
-    const source = new Source('compose.yaml', null, () => null)
+    const source = new Source('compose.yaml', null, { at: null, below: new Map() })
     for (let i = 0; i < 10_000; i++) {
       const service = new Map<string, Tree>([['image', 'a:1']])
       for (let n = pick(4); n > 0; n--) {
