@@ -1,10 +1,10 @@
 import type { Problem } from '../edge/certificate-log.ts'
 
-export type Explained = {
+type Explained = {
   message: string
   hint: string
   /** The earliest time for another request, if the authority says so. */
-  notBefore: Date | null
+  notBefore?: Date
 }
 
 /** Milliseconds that a rate limit lasts if the authority doesn't say. */
@@ -27,45 +27,40 @@ export function authorityName(directory: string | null) {
 export function explain({ type, detail }: Problem, about: About): Explained {
   const { host, authority } = about
   const words = cleaned(detail)
-  const explained = { notBefore: null, ...texts() }
-  return explained
-
-  function texts(): Omit<Explained, 'notBefore'> & { notBefore?: Date | null } {
-    switch (type) {
-      case 'rateLimited':
-        return {
-          message: `${authority} doesn’t issue a certificate for ${host} for now, because its rate limit is reached: ${words}`,
-          hint: 'Davit tries again when the limit ends. Trying earlier would prolong it.',
-          notBefore: retryTime(detail) ?? new Date(Date.now() + limitTime),
-        }
-      case 'caa':
-        return {
-          message: `A CAA record in the DNS doesn’t allow ${authority} to issue a certificate for ${host}.`,
-          hint: `Add ${authority} to the CAA records of the domain, or remove them. It said: ${words}`,
-        }
-      case 'dns':
-        return explainDns(words, about)
-      case 'connection':
-        return explainConnection(words, about)
-      case 'unauthorized':
-      case 'incorrectResponse':
-        return explainAnswer(words, about)
-      case 'rejectedIdentifier':
-        return {
-          message: `${authority} doesn’t issue certificates for ${host}: ${words}`,
-          hint: 'Use another name, upload your own certificate, or turn HTTPS off for this one.',
-        }
-      case 'externalAccountRequired':
-      case 'userActionRequired':
-      case 'invalidContact':
-      case 'unsupportedContact':
-        return {
-          message: `${authority} refused Davit’s account: ${words}`,
-          hint: 'Check DAVIT_ACME_EMAIL and DAVIT_ACME_URL.',
-        }
-      default:
-        return type === null ? explainOther(words, about) : said(words, about)
-    }
+  switch (type) {
+    case 'rateLimited':
+      return {
+        message: `${authority} doesn’t issue a certificate for ${host} for now, because its rate limit is reached: ${words}`,
+        hint: 'Davit tries again when the limit ends. Trying earlier would prolong it.',
+        notBefore: retryTime(detail) ?? new Date(Date.now() + limitTime),
+      }
+    case 'caa':
+      return {
+        message: `A CAA record in the DNS doesn’t allow ${authority} to issue a certificate for ${host}.`,
+        hint: `Add ${authority} to the CAA records of the domain, or remove them. It said: ${words}`,
+      }
+    case 'dns':
+      return explainDns(words, about)
+    case 'connection':
+      return explainConnection(words, about)
+    case 'unauthorized':
+    case 'incorrectResponse':
+      return explainAnswer(words, about)
+    case 'rejectedIdentifier':
+      return {
+        message: `${authority} doesn’t issue certificates for ${host}: ${words}`,
+        hint: 'Use another name, upload your own certificate, or turn HTTPS off for this one.',
+      }
+    case 'externalAccountRequired':
+    case 'userActionRequired':
+    case 'invalidContact':
+    case 'unsupportedContact':
+      return {
+        message: `${authority} refused Davit’s account: ${words}`,
+        hint: 'Check DAVIT_ACME_EMAIL and DAVIT_ACME_URL.',
+      }
+    default:
+      return type === null ? explainOther(words, about) : said(words, about)
   }
 }
 

@@ -1,17 +1,13 @@
+import type { z } from 'zod'
 import { placementText } from '../environments/placement.ts'
 import type { Server } from '../runtime/placement.ts'
 import { dotenv } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Definition } from './definition.ts'
+import type { difference } from './json.ts'
 
 /** One difference. For secrets, only the fact that they changed. */
-export type Change = {
-  field: string
-  label: string
-  from: string | null
-  to: string | null
-  secret: boolean
-}
+export type Change = z.output<ReturnType<typeof difference>>['changes'][number]
 
 /** In the order of the form. */
 export function differenceOf(before: Definition, after: Definition, servers: Server[]): Change[] {

@@ -11,7 +11,6 @@ import { dotenv } from './compose/template.ts'
 import { grantsOf, mountedStack, refuseLapsed, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
-import type { Change } from './difference.ts'
 import { refuseFirstStart } from './first-start.ts'
 import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
@@ -25,21 +24,13 @@ import { definitionOf, readFile } from './stored-definition.ts'
 
 type Input = (typeof serviceUpdateForm)['_output']
 
-export type Edit = {
-  before: Definition
-  after: Definition
-  changes: Change[]
-  /** True when its containers are recreated. */
-  remakes: boolean
-  /** Names on the engine. The volumes and their data stay. */
-  volumes: string[]
-}
+export type Edit = Awaited<ReturnType<typeof editOf>>
 
 /** Builds the new definition. Throws for everything that can be refused before the start. */
 export async function editOf(
   deps: ServiceDeps,
   { service, user, input, isForm }: { service: Service; user: User; input: Input; isForm: boolean },
-): Promise<Edit> {
+) {
   const before = await definitionOf(deps, service)
   const base = await rebased(before, input)
   const { file } = base
@@ -58,10 +49,12 @@ export async function editOf(
   refuseFirstStart(deps, service, { before, file: after.file, changes })
   const stack = mountedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
+  /** True when its containers are recreated. */
   const remakes = changed.difference(outside).size > 0
   if (remakes) refuseLapsed(deps, after)
   refuseLostTargets(deps, before, { after, stack })
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
+  /** Names on the engine. The volumes and their data stay. */
   const volumes = volumesAfter(deps, { before, stack })
   if (changed.has('placement') && volumes.length > 0)
     refuseElsewhere(deps.serverList, { id: after.id, kind: 'service' }, after.placement)

@@ -8,11 +8,10 @@ import { pinnedTo, pinOf } from '../runtime/pins.ts'
 import { listLiveInstances } from '../runtime/store.ts'
 import { namedUrl } from '../addresses/urls.ts'
 import type { UrlDeps } from '../addresses/urls.ts'
-import type { Places } from '../addresses/places.ts'
 import { addressOf } from './address.ts'
 import { serverOf } from './placement.ts'
 import { listPorts } from './store.ts'
-import type { Service, ServicePort } from './store.ts'
+import type { Service } from './store.ts'
 
 /** True of one that should run. */
 export const isUp = (status: Service['status']) => status === 'running' || status === 'unhealthy'
@@ -22,31 +21,19 @@ export const statusOf = (
   { engines }: { engines: Pick<Engines, 'isAway'> },
   { status }: Pick<Service, 'status'>,
   instances: OnServer[] = [],
-) => (isUp(status) && instances.some((one) => engines.isAway(one)) ? 'unknown' : status)
+): Service['status'] | 'unknown' =>
+  isUp(status) && instances.some((one) => engines.isAway(one)) ? 'unknown' : status
 
 type ShownDeps = UrlDeps & { config: Config; engines: Engines; instanceId: string }
 
 /** An instance with its state from the engine and the database. */
-export type ShownService = {
-  service: Service
-  status: ReturnType<typeof statusOf>
-  ports: ServicePort[]
-  /** Its first domain, else the address of its first port. */
-  url: string | null
-  domains: string[]
-  places: Places
-  /** Where its volumes are; null while there is one server. */
-  pin: ReturnType<typeof pinOf>
-  pinnedTo: string | null
-  /** Null while the engine doesn't respond. */
-  containers: ContainerSummary[] | null
-}
+export type ShownService = Awaited<ReturnType<typeof shownServices>>[number]
 
 /** Queries the engine once for all instances of an owner. */
 export async function shownServices(
   deps: ShownDeps,
   { services, signal }: { services: Service[]; signal?: AbortSignal },
-): Promise<ShownService[]> {
+) {
   const containers = services.length > 0 ? await containersOf(deps, services, signal) : []
   return services.map((service) => {
     const holder = { serviceId: service.id }
@@ -56,11 +43,14 @@ export async function shownServices(
       service,
       status: statusOf(deps, service, listLiveInstances(deps.db, service.id)),
       ports,
+      /** Its first domain, else the address of its first port. */
       url: namedUrl(deps, { holder, label: null }) ?? addressOf(places, ports),
       domains: listHosts(deps.db, holder),
       places,
+      /** Where its volumes are; null while there is one server. */
       pin: pinOf(deps.db, { id: service.id, placedOn: serverOf(service) }),
       pinnedTo: pinnedTo(deps.db, service.id),
+      /** Null while the engine doesn't respond. */
       containers: containers && newestParts(containers, service),
     }
   })

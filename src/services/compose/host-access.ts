@@ -4,11 +4,7 @@ import { danger } from './dangers.ts'
 import type { Field } from './field.ts'
 import type { HostNamespace, Profile, Service } from './model.ts'
 
-type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'unconfined' | 'devices'> & {
-  dangers: Danger[]
-}
-
-export function hostAccessOf(service: Field, name: string): HostAccess {
+export function hostAccessOf(service: Field, name: string) {
   const privileged = service.get('privileged').or(false, (field) => field.flag())
   const hostNamespaces = [
     ...namespaceOf(service.get('network_mode'), 'network', ['bridge', 'default']),
