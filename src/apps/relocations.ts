@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../db/new-id.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -6,6 +5,7 @@ import { emit } from '../notifications/emit.ts'
 import { getOpen, listOpenOf } from '../notifications/store.ts'
 import type { News } from '../notifications/texts.ts'
 import { journal, report } from '../platform/journal.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { listWorkloadsOn } from '../runtime/routing-store.ts'
 import type { ServerEngines } from '../servers/server-engines.ts'
@@ -73,7 +73,7 @@ export class Relocations {
       if (this.#hasNews) wait = 0
       this.#pause = new AbortController()
       const either = AbortSignal.any([signal, this.#pause.signal])
-      if (wait) await sleep(wait, undefined, { signal: either }).catch(() => {})
+      if (wait) await sleepUpTo(wait, either)
     }
     this.#isFollowing = false
   }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from '../docker/index.ts'
 import { followLog } from '../logs/follow-log.ts'
 import { LogBatch } from '../logs/log-batch.ts'
@@ -13,6 +12,7 @@ import type { Line, LineFormat } from './log-line.ts'
 import { endNote, LogNote } from './log-note.ts'
 import { lastLength } from './log-source.ts'
 import type { LogDeps, LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 
 /** Milliseconds in which the last lines of a removed container are stored. */
 const lastLines = 1000
@@ -84,7 +84,7 @@ export function keptLog(
     let told: string | undefined
     for await (const seen of deps.observed.follow(id, signal)) {
       if (seen === null) {
-        await sleep(lastLines, undefined, { signal }).catch(() => {})
+        await sleepUpTo(lastLines, signal)
         return yield endNote('removed')
       }
       const state = seen === 'away' ? seen : seen.state

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SQLiteError } from 'bun:sqlite'
 import { Failure, conflictField } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -135,7 +135,7 @@ export async function retryOnDiskFull<Result>(
     } catch (error) {
       if (!isDiskFull(error) || signal.aborted) throw error
       if (tries === 0) report(waitingForSpace, diskFull(error))
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      await sleepUpTo(retryDelay, signal)
     }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetRestored, listSought, listToLoad, noteAway } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
@@ -26,6 +25,7 @@ import type { Job } from './store.ts'
 import { reused } from './trigger.ts'
 import { insertWaiting, say } from './waiting-store.ts'
 import { getWatchedOf, storeEnd } from './watch/store.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 
 type ReconcileDeps = Pick<
   PipelineDeps,
@@ -118,7 +118,7 @@ async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) 
   const isLoading = () => listToLoad(db).some(({ subjectKind }) => subjectKind === 'service')
   while ((isLoading() || isStarting()) && !signal.aborted) {
     if (isLoading()) deadline = performance.now() + servicesFirst
-    await sleep(200, undefined, { signal }).catch(() => {})
+    await sleepUpTo(200, signal)
   }
 }
 

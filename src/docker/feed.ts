@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { report, reportEngineBack } from '../platform/journal.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import { Hub, resync } from '../live/hub.ts'
 import type { EngineEvent, EventOptions } from './events.ts'
 
@@ -56,7 +56,7 @@ export class EngineFeed {
         isReported = true
         changed?.(false)
       }
-      await sleep(delay, undefined, { signal }).catch(() => {})
+      await sleepUpTo(delay, signal)
       delay = Math.min(delay * 2, maxDelay)
     }
   }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { unlessAborted } from '../platform/pause.ts'
+import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
 import { startDeadline } from './deadline.ts'
 import type { Engine } from './engine.ts'
 import { runInContainer } from './exec.ts'
@@ -76,7 +75,7 @@ export async function untilHealthTestPasses(
     last = (await resultOf(run, { test, over })) ?? last
     signal.throwIfAborted()
     if (last.passed || isOnce) return last
-    await sleep(interval, null, { signal: over }).catch(() => {})
+    await sleepUpTo(interval, over)
     if (running.size >= maxHanging) await unlessAborted(Promise.race(running), over).catch(() => {})
   }
   signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { startDeadline } from './deadline.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 
 export type ProbeOptions = {
   address: string
@@ -42,7 +42,7 @@ export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResu
     // the result of the last complete attempt says more than that this one timed out
     if (!deadline.passed) lastSeen = seen.lastSeen
     else return { answered: false, lastSeen, milliseconds }
-    await pause(milliseconds < quickPhase ? quickInterval : interval, deadline.signal)
+    await sleepUpTo(milliseconds < quickPhase ? quickInterval : interval, deadline.signal)
   }
 }
 
@@ -111,6 +111,3 @@ const sentences: Record<string, string> = {
   EHOSTUNREACH: 'no route to the container',
   ENETUNREACH: 'no route to the container',
 }
-
-const pause = (milliseconds: number, signal: AbortSignal) =>
-  wait(milliseconds, undefined, { signal }).catch(() => {})

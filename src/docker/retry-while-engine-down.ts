@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
 import { isEngineAway } from './failures.ts'
 import { report, reportEngineBack } from '../platform/journal.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 
 type Options = {
   signal: AbortSignal
@@ -41,7 +41,7 @@ export async function untilEngineResponds<Result>(
       return await work()
     } catch (error) {
       if (!isEngineAway(error) || tries === mostTries) throw error
-      if (tries > 1) await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      if (tries > 1) await sleepUpTo(retryDelay, signal)
       const begun = performance.now()
       if (!(await waitForEngine(docker, { signal }))) throw error
       if (performance.now() - begun > retryDelay) tries = 0
@@ -60,7 +60,7 @@ export async function waitForEngine(docker: Docker, { signal }: { signal: AbortS
       return true
     } catch (error) {
       if (tries === 0 && !signal.aborted) report('waiting for Docker', error)
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      await sleepUpTo(retryDelay, signal)
     }
   }
   return false

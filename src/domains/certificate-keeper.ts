@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ownersOfHosts } from '../addresses/owner-store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
@@ -7,7 +6,7 @@ import type { Edge } from '../edge/edge.ts'
 import type { Host, Https } from '../edge/plan.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { unlessAborted } from '../platform/pause.ts'
+import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
 import { CertificateBudget } from './certificate-budget.ts'
 import { askForCertificate, issued, lastProblem, servedCertificate } from './certificate-ask.ts'
 import {
@@ -106,7 +105,7 @@ export class CertificateKeeper {
       const wait = this.#begin(signal)
       const over = new AbortController()
       const either = AbortSignal.any([signal, over.signal])
-      const timer = sleep(wait, undefined, { signal: either, ref: false }).catch(() => {})
+      const timer = sleepUpTo(wait, either, { ref: false })
       await Promise.race([this.#woken.promise, timer])
       over.abort()
     }

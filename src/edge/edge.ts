@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { unlessAborted } from '../platform/pause.ts'
+import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
@@ -189,11 +189,11 @@ export class Edge {
       const over = new AbortController()
       const either = AbortSignal.any([signal, over.signal])
       const pause = isWell || this.#mode === 'direct' ? interval : intervalInTrouble
-      const timer = sleep(pause, undefined, { signal: either, ref: false }).catch(() => {})
+      const timer = sleepUpTo(pause, either, { ref: false })
       await Promise.race([this.#woken.promise, timer])
       over.abort()
       const rest = this.#pace.wait()
-      if (rest > 0) await sleep(rest, undefined, { signal, ref: false }).catch(() => {})
+      if (rest > 0) await sleepUpTo(rest, signal, { ref: false })
     }
     this.#isOver = true
     this.#next.resolve()

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../platform/errors.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import { bytes } from '../web/units.ts'
 
 type Watched = {
@@ -27,7 +27,7 @@ export async function underSize<T>(
   }
   const watching = (async () => {
     while (!watch.signal.aborted) {
-      await sleep(limits.look, undefined, { signal: watch.signal }).catch(() => {})
+      await sleepUpTo(limits.look, watch.signal)
       if (!watch.signal.aborted) await look().catch((error) => watch.abort(error))
     }
   })()

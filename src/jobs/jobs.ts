@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { retryOnDiskFull, unlessFull } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
 import { onDemand } from '../platform/on-demand.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import {
   claimJob,
   endJob,
@@ -248,7 +248,7 @@ export class Jobs {
         return await this.#endQueued(job, end)
       } catch (error) {
         if (tries === 0) report('the end of a job could not be stored yet', error, fieldsOf(job))
-        await sleep(retryDelay, undefined, { signal: this.#stop.signal }).catch(() => {})
+        await sleepUpTo(retryDelay, this.#stop.signal)
       }
   }
 

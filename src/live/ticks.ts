@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleepUpTo } from '../platform/pause.ts'
 
 /**
  * For readers that check again whenever something may have changed: yields at once, and after every call of
@@ -14,7 +14,7 @@ export async function* ticks(
   signal.addEventListener('abort', wake, { once: true })
   while (!signal.aborted) {
     yield
-    await sleep(interval, undefined, { signal }).catch(() => {})
+    await sleepUpTo(interval, signal)
     const timer = setTimeout(wake, longest - interval)
     await woken.promise
     clearTimeout(timer)

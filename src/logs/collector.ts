@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { resync } from '../docker/index.ts'
@@ -7,7 +6,7 @@ import type { ContainerKey, Engines } from '../docker/engines.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
-import { endsWhileAdvancing } from '../platform/pause.ts'
+import { endsWhileAdvancing, sleepUpTo } from '../platform/pause.ts'
 import type { LifecycleEvent } from './container-lifecycle.ts'
 import { deleteCursors, getCursor, listCursorsOn } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
@@ -176,7 +175,7 @@ export class Collector {
       } catch (error) {
         if (signal.aborted) return
         if (!quiet) report('the containers to read could not be listed', error)
-        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+        await sleepUpTo(retryDelay, signal)
       }
   }
 

@@ -3,7 +3,7 @@ import type { Db, LogDb } from '../db/index.ts'
 import { isContainerGone } from '../docker/failures.ts'
 import type { Container, Docker, Engines } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
-import { untilBeat } from '../platform/pause.ts'
+import { sleepUpTo, untilBeat } from '../platform/pause.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
 import { LineBuffer } from './line-buffer.ts'
 import { ContainerLifecycle } from './container-lifecycle.ts'
@@ -19,7 +19,7 @@ import { limitOfBatch, upTo } from './position.ts'
 import { originOf } from './process-store.ts'
 import { Progress } from './progress.ts'
 import { pull } from './pull.ts'
-import { pause, Rest } from './rest.ts'
+import { Rest } from './rest.ts'
 
 /**
  * In milliseconds, between two pulls of a container: while someone follows its log, and while no one does.
@@ -199,7 +199,7 @@ export class Reader {
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
     const options = { signal: this.#signal }
-    if (this.#news.some(({ kind }) => kind === 'oom')) await pause(endDelay, this.#signal)
+    if (this.#news.some(({ kind }) => kind === 'oom')) await sleepUpTo(endDelay, this.#signal)
     let found = await docker.inspectContainer(containerId, options)
     if (found && this.#lifecycle.lacksReason(this.#news, found)) {
       const end = this.#news.findLast((item) => item.kind === 'ended')

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { unlessAborted } from '../platform/pause.ts'
+import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
 
 /** The waits of a reader, which an event ends early. */
 export class Rest {
@@ -23,7 +22,7 @@ export class Rest {
   async upTo(milliseconds: number, ring?: Promise<void>) {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
-    const wakers = [pause(milliseconds, signal), this.#wake.promise]
+    const wakers = [sleepUpTo(milliseconds, signal), this.#wake.promise]
     await Promise.race(ring ? [...wakers, ring] : wakers)
     over.abort()
   }
@@ -34,6 +33,3 @@ export class Rest {
     return unlessAborted(this.#wake.promise, this.#signal)
   }
 }
-
-export const pause = (milliseconds: number, signal: AbortSignal) =>
-  sleep(milliseconds, undefined, { signal }).catch(() => {})

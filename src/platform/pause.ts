@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** Milliseconds that all long work together may take in one turn of the event loop. */
 const slice = 5
 
@@ -22,6 +24,13 @@ function beginTurn() {
   setImmediate(() => (begun = null))
   return (begun = performance.now())
 }
+
+/** Resolves after so many milliseconds, or as soon as the signal aborts. */
+export const sleepUpTo = (
+  milliseconds: number,
+  signal: AbortSignal,
+  options: { ref?: boolean } = {},
+): Promise<void> => sleep(milliseconds, undefined, { signal, ...options }).catch(() => {})
 
 /** The result of the work. If the signal aborts first, throws its reason, and the work continues. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { resync } from '../docker/index.ts'
 import type { EngineFeed } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
@@ -8,7 +7,7 @@ import {
   untilEngineResponds,
 } from '../docker/retry-while-engine-down.ts'
 import { report } from '../platform/journal.ts'
-import { untilBeat } from '../platform/pause.ts'
+import { sleepUpTo, untilBeat } from '../platform/pause.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { listDifferent, listLeft } from './reconcile.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -110,7 +109,7 @@ export async function watchWorkloads<
 
   async function tryAgain(id: string, work: () => Promise<void>) {
     while (failing.get(id) && !signal.aborted) {
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      await sleepUpTo(retryDelay, signal)
       failing.set(id, false)
       await attempt(work).catch(() => failing.set(id, true))
     }

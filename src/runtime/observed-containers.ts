@@ -14,6 +14,7 @@ import { SharedSource } from '../live/shared-source.ts'
 import { ticks } from '../live/ticks.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { sleepUpTo } from '../platform/pause.ts'
 import { whileAlive } from '../docker/while-alive.ts'
 import { ContainerLists } from './container-lists.ts'
 import { calm, CrashCount } from './crash-count.ts'
@@ -173,7 +174,7 @@ export class ObservedContainers {
             report('a container could not be inspected', error, { id })
           yield 'away'
         }
-        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+        await sleepUpTo(retryDelay, signal)
       }
     for await (const container of seen) {
       yield container

@@ -4,6 +4,7 @@ import type { ContainerUsage, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
+import { sleepUpTo } from '../../platform/pause.ts'
 import type { ObservedContainer, ObservedContainers } from '../../runtime/observed-containers.ts'
 import { historyNews } from './sample-history.ts'
 import type { History } from './sample-history.ts'
@@ -68,7 +69,7 @@ export class UsagePoller {
     const news = historyNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
-      const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
+      const pause = sleepUpTo(this.#interval, signal)
       try {
         const usage = await this.#poll(id, signal)
         if (usage) yield { shown: { state: 'running', ...usage }, history: news(), events: {} }

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchVerdict } from '../../db/schema.ts'
 import { killed, resync } from '../../docker/index.ts'
 import type { Container, ContainerSummary, Docker, EngineEvent } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { report } from '../../platform/journal.ts'
+import { sleepUpTo } from '../../platform/pause.ts'
 import { checkHealth } from '../../runtime/check-health.ts'
 import { mayEnd } from '../../runtime/component.ts'
 import { networkNameOf } from '../../runtime/workload.ts'
@@ -101,7 +101,7 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
     for (;;) {
       const remains = end - performance.now()
       if (remains <= 0 || signal.aborted) return null
-      await sleep(Math.min(interval, remains), undefined, { signal }).catch(() => {})
+      await sleepUpTo(Math.min(interval, remains), signal)
       const stored = getWatched(db, releaseId)
       if (!stored) return null // its environment was deleted
       const isStopped = stored.status === 'stopped' && !watch.share // else the one before gets all requests
@@ -131,7 +131,7 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
         if (result && failures.add(subject.id, result))
           return judge({ kind: 'health', name: subject.name })
       }
-      await sleep(pause, undefined, { signal }).catch(() => {})
+      await sleepUpTo(pause, signal)
     }
     return new Promise<never>(() => {}) // the others decide
   }

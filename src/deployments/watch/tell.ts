@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { retryOnDiskFull } from '../../db/failures.ts'
 import type { Watch } from '../../db/schema.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { listLastLines } from '../../logs/read-log.ts'
-import { within } from '../../platform/pause.ts'
+import { sleepUpTo, within } from '../../platform/pause.ts'
 import { requestsInWords } from '../../notifications/evidence.ts'
 import { noteReverted } from '../notices.ts'
 import { queueStatus } from '../status-store.ts'
@@ -31,7 +30,7 @@ const lineCount = 10
  */
 export async function tellReverted(deps: WatchDeps, id: string) {
   const { db, shutdown } = deps
-  await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
+  await sleepUpTo(detailsAfter, shutdown)
   await untilCounted(deps, id)
   const reverted = getDeployment(db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
