@@ -27,7 +27,6 @@ const onlyKind: Record<string, Kind> = {
   'GET /api/openapi.json': 'json',
   'GET /docs/davit.schema.json': 'json',
   'GET /containers/api': 'json',
-  'GET /containers/events': 'stream',
   'GET /settings/events/notices': 'stream',
   'GET /containers/:id/stats': 'stream',
 }

@@ -142,7 +142,6 @@ export const operations: SliceOperations = () => ({
   Containers: {
     'GET /containers': lists('List containers: yours, or as an admin all', container()),
     'GET /containers/api': does('List all of them at once', containerList()),
-    'GET /containers/events': follows('Follow the list', containerList()),
     'GET /containers/:id': does('Get a container', containerDetails()),
     'GET /containers/:id/stats': follows('Follow its usage, every 2 s', containerUsage()),
     'GET /containers/:id/logs': reads(

@@ -1,12 +1,9 @@
-import { Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
 import { listed, listingOf, ListingForm, NothingFound, Pages, byName } from '../web/listing.tsx'
 import type { Listed, Listing } from '../web/listing.tsx'
 import { paged } from '../web/paging.ts'
 import { show } from '../web/respond.tsx'
-import { sse, sseEvent } from '../web/sse.ts'
-import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
 import type { FindDeps, OwnPlace } from './find.ts'
@@ -21,7 +18,7 @@ import { web } from '../environments/processes.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { toneRanks } from '../web/status-badge.tsx'
 
-export type ListDeps = FindDeps & RowDeps & { streams: Streams }
+export type ListDeps = FindDeps & RowDeps
 
 export const containerListRoutes = (deps: ListDeps) => {
   return factory
@@ -45,30 +42,6 @@ export const containerListRoutes = (deps: ListDeps) => {
       const rows = await rowsFor(userOf(c), c.req.raw.signal)
       return c.json({ containers: rows.map(containerJson) })
     })
-    .get('/containers/events', (c) => {
-      const user = userOf(c)
-      return sse(c, {
-        streams: deps.streams,
-        events: (signal) => follow(user, signal),
-      })
-    })
-
-  /**
-   * Yields the list as JSON at once and after changes, at most once a second.
-   * While the engine is unreachable, the last list stays valid.
-   */
-  async function* follow(user: User, signal: AbortSignal) {
-    let sent = ''
-    for await (const _ of deps.observed.changes(signal))
-      try {
-        const containers = (await rowsFor(user, signal)).map(containerJson)
-        const data = JSON.stringify({ containers })
-        if (data !== sent) yield sseEvent({ data })
-        sent = data
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error
-      }
-  }
 
   async function rowsFor(user: User, signal: AbortSignal) {
     return rowsOf(deps, await listVisible(deps, user, { signal }))

@@ -11,7 +11,6 @@ import { resync } from '../docker/index.ts'
 import { isEngineSilent } from '../docker/failures.ts'
 import { Hub } from '../live/hub.ts'
 import { SharedSource } from '../live/shared-source.ts'
-import { ticks } from '../live/ticks.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { sleepUpTo } from '../platform/pause.ts'
@@ -185,11 +184,6 @@ export class ObservedContainers {
   /** Calls `wake` when a container was created, removed or changed, until the signal. */
   listen(signal: AbortSignal, wake: () => void) {
     this.#changes.listen('all', signal, { push: wake })
-  }
-
-  /** Yields at once and whenever a container changes, as `ticks` does; after 10 s in any case. */
-  changes(signal: AbortSignal, { interval = 1000, longest = 10_000 } = {}) {
-    return ticks((wake) => this.listen(signal, wake), { signal, interval, longest })
   }
 
   /** Listens until the signal; `onEvent` gets an event after it was counted, `onInspected` each newest state. */

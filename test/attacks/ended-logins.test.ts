@@ -14,7 +14,6 @@ import { addressOf, routesOf } from './walk.ts'
 /** Every address that answers with a stream. */
 const streams = [
   'GET /backups/:id/logs',
-  'GET /containers/events',
   'GET /containers/:id/logs',
   'GET /containers/:id/stats',
   'GET /envs/:envId/runs/:id/logs',
@@ -105,7 +104,7 @@ describe('every stream of a user has ended when the answer is there to an admin 
     const t = testApp(manyStreams)
     const [root, ada] = [t.logInAsAdmin(), t.logInAsAdmin('ada@example.com')]
     const open = await allStreams(t, ada)
-    const others = await root.send('/containers/events', {
+    const others = await root.send('/settings/events/notices', {
       headers: { Accept: 'text/event-stream' },
     })
     expect((await change(t, root, ada.user.id)).status).toBe(200)
@@ -117,7 +116,9 @@ describe('every stream of a user has ended when the answer is there to an admin 
 
 test('every stream of a session ends with the logout', async () => {
   const { t, ada } = withAda(testApp())
-  const stream = await ada.send('/containers/events', { headers: { Accept: 'text/event-stream' } })
+  const stream = await ada.send('/settings/events/notices', {
+    headers: { Accept: 'text/event-stream' },
+  })
   await ada.post('/auth/logout')
   expect(t.streams.size).toBe(0)
   await stream.text()

@@ -5,6 +5,7 @@ import { watchWorkloads } from '../../src/runtime/observe.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
+import { ticks } from '../../src/live/ticks.ts'
 import { withContainer } from '../deployments/apps.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -91,7 +92,9 @@ export async function sooner<Value>(
   look: () => Promise<Value | null | undefined | false> | Value | null | undefined | false,
 ): Promise<Value> {
   const signal = AbortSignal.timeout(30_000)
-  for await (const _ of t.observed.changes(signal, { interval: 20 })) {
+  for await (const _ of ticks((wake) => t.observed.listen(signal, wake), {
+    ...{ signal, interval: 20, longest: 10_000 },
+  })) {
     const found = await look()
     if (found) return found
   }

@@ -1,19 +1,7 @@
 import { expect, test } from 'bun:test'
-import { readEvents } from '../demo/events.ts'
 import { testApp, withAda } from '../support/app.ts'
-import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, listen, sooner } from './engine.ts'
 import { firstServer } from '../../src/platform/root.ts'
-
-/** The data of the list's stream, until the loop is left. */
-async function* follow(client: TestClient) {
-  const response = await client.send('/containers/events')
-  expect(response.headers.get('Content-Type')).toStartWith('text/event-stream')
-  for await (const { name, data } of readEvents(response.body!)) {
-    expect(name).toBe('message')
-    yield data
-  }
-}
 
 test('the JSON of a container is the one that was agreed', async () => {
   const { t, ada } = withAda(testApp())
@@ -163,55 +151,4 @@ test('what a running container uses stands in the list', async () => {
   const usage = { ...reading, cpu: 12.3, memory: 5 * 2 ** 20, rates: none }
   t.deps.usage.remember(new Map([[id, { reading, usage }]]))
   expect((await ada.page('/containers')).text).toContain('CPU 12 %, 5.0 MiB')
-})
-
-test('the stream of the list shows what changed, by whomever, and only to those who may see it', async () => {
-  const t = testApp()
-  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
-  listen(t)
-  const { id } = await aRunning(t, ada)
-  const other = await aRunning(t, ada)
-  const bobs = await aRunning(t, bob)
-  await sooner(t, () => [id, other.id, bobs.id].every((one) => t.deps.observed.condition(one)))
-  type Seen = { containers: { id: string; state: string }[] }
-  const first = follow(ada)
-  const seen = async () => JSON.parse((await first.next()).value!) as Seen
-  const ids = ({ containers }: Seen) => containers.map((container) => container.id)
-  const whole = ids(await seen())
-  expect(whole).toContain(id)
-  expect(whole).not.toContain(bobs.id)
-
-  await t.docker.stopContainer(bobs.id)
-  await t.docker.stopContainer(id)
-  const stateOf = ({ containers }: Seen) => containers.find((one) => one.id === id)!.state
-  for (let now = await seen(); stateOf(now) !== 'exited'; now = await seen())
-    expect(ids(now)).not.toContain(bobs.id)
-  await first.return()
-
-  const all = follow(t.logInAsAdmin())
-  expect(ids(JSON.parse((await all.next()).value!))).toContain(bobs.id)
-  await all.return()
-})
-
-test('a storm of changes is at most one event a second', async () => {
-  const { t, ada } = withAda(testApp())
-  listen(t)
-  const { id } = await aRunning(t, ada)
-  const stream = follow(ada)
-  await stream.next()
-  const from = performance.now()
-  let storming = true
-  const storm = (async () => {
-    while (storming) {
-      await t.docker.stopContainer(id, { timeoutSeconds: 0 })
-      await t.docker.startContainer(id)
-    }
-  })()
-  for (let events = 1; events <= 2; events++) {
-    await stream.next()
-    expect(performance.now() - from).toBeGreaterThan((events - 1) * 990)
-  }
-  storming = false
-  await storm
-  await stream.return()
 })

@@ -167,7 +167,7 @@ describe('Davit’s own pages, by the edge,', () => {
     quiet = openQuiet()
     const over = new AbortController()
     const headers = { Accept: 'text/event-stream' }
-    const stream = await ask('/containers/events', { headers, signal: over.signal })
+    const stream = await ask(`/containers/${container.id}/stats`, { headers, signal: over.signal })
     expect(stream.headers.get('Content-Type')).toStartWith('text/event-stream')
     let text = ''
     for await (const chunk of stream.body!) if (/data:/.test((text += Buffer.from(chunk)))) break

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { ticks } from '../../src/live/ticks.ts'
 import { serverId } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 import { aFleet } from './fleet.ts'
@@ -65,7 +66,9 @@ test('50 servers with 1,000 instances: pages have all, ask no other server, wait
   f.slow.add(second!.serverId)
   const [first] = second!.containers.keys()
   second!.remove(first!, { force: true })
-  const later = f.deps.observed.changes(f.stop.signal, { interval: 0 })[Symbol.asyncIterator]()
+  const { signal } = f.stop
+  const hear = (wake: () => void) => f.deps.observed.listen(signal, wake)
+  const later = ticks(hear, { signal, interval: 0, longest: 10_000 })
   expect(await count()).toBe(all)
   f.release() // and is told when it has come
   await until(async () => (await later.next(), (await count()) === all - 1))

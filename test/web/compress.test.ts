@@ -114,7 +114,7 @@ test('an answer that shows a secret is compressed by no one, also on the way', a
 test('a stream of events is not compressed', async () => {
   const ada = testApp().logInAsAdmin('ada@example.com')
   const headers = { Accept: 'text/event-stream', 'Accept-Encoding': 'gzip, zstd' }
-  const answer = await ada.send('/containers/events', { headers })
+  const answer = await ada.send('/settings/events/notices', { headers })
   expect(answer.headers.get('Content-Type')).toStartWith('text/event-stream')
   expect(answer.headers.get('Content-Encoding')).toBeNull()
   await answer.body!.cancel()
