@@ -118,7 +118,6 @@ const lineOf = ({ sequence, time, stream, text }: KeptLine): Line => ({
 /** Each format keeps the same function, so that a batch is rendered once for all watchers. */
 const keptRendering: Record<LineFormat, (line: KeptLine) => string> = {
   html: lineHtml,
-  bare: (line) => rendering.bare(lineOf(line)),
   json: (line) => rendering.json(lineOf(line)),
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { block, flag, whole } from '../web/fields.ts'
+import { block, whole } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
 import { logQuery, moment, refuseBothPlaces, seenVersion } from '../logs/forms.ts'
 import { lineId } from './log-line.ts'
@@ -23,7 +23,6 @@ const logFields = z.object({
   /** The number of lines after or before one, in place of a tail. */
   limit: whole('how many lines', { min: 1, max: maxTail }).optional(),
   live: seenVersion,
-  timestamps: flag().default(true),
   format: streamFormat.optional(),
   download: z.string().optional(),
 })

@@ -23,12 +23,10 @@ export const end = 10 ** 15 - 1
 
 export const timestampOf = (id: string) => id.slice(0, 30)
 
-/** HTML with times, HTML without them, or JSON. */
-export type LineFormat = 'html' | 'bare' | 'json'
+export type LineFormat = 'html' | 'json'
 
 export const rendering: Record<LineFormat, (line: Line) => string> = {
   html: (line) => lineHtml(shownLine(line)),
-  bare: (line) => rowHtml(line, ''),
   json: (line) => JSON.stringify(lineJson(line)),
 }
 
@@ -46,10 +44,7 @@ export const shownLine = ({ sequence, timestamp, stream, text }: Line) => ({
 
 /** A row with a message of Davit, which isn't a line of the log. */
 export const noteHtml = ({ time, text }: { time: number; text: string }) =>
-  rowHtml({ stream: 'system', text }, `<a>${timeHtml(time)}</a>`)
-
-const rowHtml = ({ stream, text }: Pick<Line, 'stream' | 'text'>, time: string) =>
-  `<div class="${classesOf({ stream, text })}">${time}<span>${ansiHtml(text)}</span></div>`
+  `<div class="${classesOf({ stream: 'system', text })}"><a>${timeHtml(time)}</a><span>${ansiHtml(text)}</span></div>`
 
 /** Sequence numbers count microseconds since 2020. */
 const epoch = Date.UTC(2020, 0)

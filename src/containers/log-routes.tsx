@@ -17,7 +17,7 @@ import { containerLogQuery } from './log-forms.ts'
 import type { ContainerLogQuery } from './log-forms.ts'
 import { isUnreadable } from './engine-log.ts'
 import { end, itemOf, lineId, lineJson, shownLine } from './log-line.ts'
-import type { Line, LineFormat } from './log-line.ts'
+import type { Line } from './log-line.ts'
 import { endNote } from './log-note.ts'
 import { usageEvent } from './usage/panel.tsx'
 import type { UsagePoller } from './usage/poller.ts'
@@ -85,10 +85,9 @@ const textOf = (lines: Line[]) =>
   lines.map(({ timestamp, text }) => `${timestamp} ${text}\n`).join('')
 
 function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: LogRequest) {
-  const { tail, since, until, timestamps } = wanted
+  const { tail, since, until, format = 'html' } = wanted
   const after = lastLineId(c) ?? wanted.after
   const begin = tail ?? (since === undefined && !after ? defaultTail : undefined)
-  const format: LineFormat = wanted.format === 'json' ? 'json' : timestamps ? 'html' : 'bare'
   const { live } = wanted
   async function* events(signal: AbortSignal) {
     const asked = { ...wanted, tail: begin, after, signal }

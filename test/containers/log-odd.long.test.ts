@@ -39,7 +39,7 @@ test('hostile parameters are refused, and odd ids of lines only ignored in the h
   const bad = ['-1', '1e9', '1E3', 'NaN', 'Infinity', '0x10', '1.5', '٣', ...hostileTexts]
   const ask = (name: string, value: string) =>
     root.get(`/containers/${id}/logs?${new URLSearchParams({ [name]: value })}`)
-  for (const name of ['tail', 'since', 'until', 'after', 'stream', 'format', 'timestamps'])
+  for (const name of ['tail', 'since', 'until', 'after', 'stream', 'format'])
     for (const value of bad) expect((await ask(name, value)).status, `${name}=${value}`).toBe(422)
   expect((await ask('tail', '10001')).status).toBe(422)
   for (const value of ['2026-13-01T00:00:00Z', '2026-11-20', 'yesterday', '999999d', '-1h', '1y'])
