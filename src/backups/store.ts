@@ -245,15 +245,12 @@ export const setTargetOfLost = (
   ids: string[],
   { id: targetId, ownerId }: { id: string; ownerId: string },
 ) =>
-  ids.filter(
-    (id) =>
-      db
-        .update(backups)
-        .set({ targetId })
-        .where(and(eq(backups.id, id), isLost(db, ownerId)))
-        .returning({ id: backups.id })
-        .get() !== undefined,
-  ).length
+  db
+    .update(backups)
+    .set({ targetId })
+    .where(and(inArray(backups.id, ids), isLost(db, ownerId)))
+    .returning({ id: backups.id })
+    .all().length
 
 /** True when the last due time has brought no backup, and none is on its way. */
 export function isOverdue(db: Tx, { subjectId, dueAt }: Plan) {
