@@ -5,11 +5,10 @@ import { splitPort } from '../../platform/hosts.ts'
 import { Failure } from '../../platform/errors.ts'
 
 type Row = typeof targets.$inferSelect
-type Known = Pick<Row, 'id' | 'ownerId' | 'password'>
 
 /** A target with its secrets in clear. Fields of other kinds are null or missing. */
-export type Target = Known &
-  Partial<Omit<Row, keyof Known | 'kind'>> & { kind: Row['kind'] | 'channel'; channel?: Channel }
+export type Target = Pick<Row, 'id' | 'ownerId' | 'password'> &
+  Partial<Omit<Row, 'kind'>> & { kind: Row['kind'] | 'channel'; channel?: Channel }
 
 /** Carries sftp between restic and a server that something else reaches; it opens a connection for each run. */
 export type Channel = (signal: AbortSignal) => {
