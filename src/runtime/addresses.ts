@@ -15,14 +15,12 @@ import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 
-type Row = { id: string; containerId: string | null }
-
 /**
  * Reserves an address on the network for each instance, and stores it: Docker would assign a new one at each
  * start, and reuse that of a stopped container. It stays reserved until the container is removed. When none
  * is free, the addresses of the instances to be replaced are reused: those must stop first, and are returned.
  */
-export async function reserveAddresses<Replaced extends Row>(
+export async function reserveAddresses<Replaced extends { id: string }>(
   { db, docker }: AddressDeps,
   {
     network,
@@ -42,14 +40,13 @@ export async function reserveAddresses<Replaced extends Row>(
       }
       const held = listHeld(tx, network)
       const used = new Set([...use.used, ...held.values()])
-      const addressOf = (row: Row) => held.get(row.id) ?? use.addressOf(row)
-      const givers = replaced.filter(addressOf)
+      const givers = replaced.filter(({ id }) => held.has(id))
       const takenOver: Replaced[] = []
       let last = lastAddress(tx, network)
       for (const { id } of instances) {
         const free = freeAddress({ subnet: use.subnet, used, last })
         const giver = free === null ? givers.pop() : undefined
-        const address = giver ? addressOf(giver) : free
+        const address = giver ? held.get(giver.id) : free
         if (!address) throw networkFull(tx, network, use.subnet)
         if (giver) {
           takenOver.push(giver)
@@ -77,9 +74,6 @@ async function networkUse({ db, docker }: AddressDeps, network: string, signal: 
   return {
     subnet,
     used: new Set([gateway ?? gatewayOf(subnet), ...addresses.map(({ address }) => address)]),
-    /** A container created by an earlier version has an address only while it runs. */
-    addressOf: ({ containerId }: Pick<Row, 'containerId'>) =>
-      addresses.find((one) => one.containerId === containerId)?.address ?? null,
   }
 }
 
@@ -123,9 +117,7 @@ export async function refuseFullNetwork(
   if (!use) return
   const held = listHeld(db, network)
   const used = use.used.union(new Set(held.values()))
-  const own = listInstances(db, workload.id).filter(
-    (instance) => held.get(instance.id) ?? use.addressOf(instance),
-  )
+  const own = listInstances(db, workload.id).filter(({ id }) => held.has(id))
   // the gateway is among the used ones, but not part of the capacity
   if (used.size - 1 - own.length + wanted <= roomOf(use.subnet)) return
   const { message, hint } = networkFull(db, network, use.subnet)

@@ -36,7 +36,7 @@ export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
     })
     .run()
 
-/** For a container without a stored address: an earlier version created it, or it was taken over. */
+/** For a container without a stored address: a restore found it, or it was taken over. */
 export const adoptAddress = (
   db: Tx,
   { containerId, network, address }: { containerId: string; network: string; address: string },

@@ -159,8 +159,7 @@ async function rejoin(run: Run, { id: serviceId, ownerId }: Workload, network: s
     for (const { instanceId: id, containerId } of on) {
       if (there.has(containerId!)) continue
       try {
-        const instances = [{ id, containerId }]
-        const options = { network, instances, replaced: [], signal }
+        const options = { network, instances: [{ id }], replaced: [], signal }
         const { addresses } = await reserveAddresses(run, options)
         const address = addresses.get(id)
         await docker.connectNetwork(network, { containerId: containerId!, address })
