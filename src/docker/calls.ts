@@ -46,24 +46,17 @@ export { usedSubnets } from './subnets.ts'
 export {
   beginSwarm,
   getNode,
+  getSwarm,
   joinSwarm,
   leaveSwarm,
+  listNodes,
   removeNode,
-  swarmLabels,
   swarmState,
-  workerToken,
 } from './swarm.ts'
 export { endLeftTerminals, openTerminal } from './terminal.ts'
 export { createVolume, listVolumes, removeVolume, volumeFolder } from './volumes.ts'
 
-/** What is asked rarely is loaded then. */
-type Rare = typeof import('./root-space.ts') & typeof import('./swarm-members.ts')
-
-export const rootSpace = async (...args: Parameters<Rare['rootSpace']>) =>
-  (await import('./root-space.ts')).rootSpace(...args)
-
-export const listNodes = async (...args: Parameters<Rare['listNodes']>) =>
-  (await import('./swarm-members.ts')).listNodes(...args)
-
-export const swarmCertificates = async (...args: Parameters<Rare['swarmCertificates']>) =>
-  (await import('./swarm-members.ts')).swarmCertificates(...args)
+/** Asked rarely, and loaded then. */
+export const rootSpace = async (
+  ...args: Parameters<(typeof import('./root-space.ts'))['rootSpace']>
+) => (await import('./root-space.ts')).rootSpace(...args)

@@ -53,14 +53,23 @@ export const beginSwarm = (
   return engine.request<string>('POST', '/swarm/init', { body, signal })
 }
 
-/** Of the swarm that this engine manages. */
-export async function swarmLabels(engine: Engine, { signal }: Abortable = {}) {
-  const { Spec } = await engine.request<{ Spec: { Labels: Record<string, string> | null } }>(
-    'GET',
-    '/swarm',
-    { signal },
-  )
-  return Spec.Labels ?? {}
+type SentSwarm = {
+  Spec: { Labels: Record<string, string> | null; CAConfig: { NodeCertExpiry: number } }
+  JoinTokens: { Worker: string }
+  TLSInfo: { TrustRoot: string }
+}
+
+/** The one that this engine manages. */
+export async function getSwarm(engine: Engine, { signal }: Abortable = {}) {
+  const { Spec, JoinTokens, TLSInfo } = await engine.request<SentSwarm>('GET', '/swarm', { signal })
+  return {
+    labels: Spec.Labels ?? {},
+    /** The secret that lets a worker in. */
+    workerToken: JoinTokens.Worker,
+    /** How long the certificate of a member lasts, in milliseconds, and that of the authority in PEM. */
+    lasts: Spec.CAConfig.NodeCertExpiry / 1e6,
+    root: TLSInfo.TrustRoot,
+  }
 }
 
 /** Lets a member into the swarm of a manager, as a worker. */
@@ -77,14 +86,6 @@ export async function joinSwarm(
   await engine.request('POST', '/swarm/join', { body, signal })
 }
 
-/** The secret that lets a worker in. */
-export async function workerToken(engine: Engine, { signal }: Abortable = {}) {
-  const { JoinTokens } = await engine.request<{ JoinTokens: { Worker: string } }>('GET', '/swarm', {
-    signal,
-  })
-  return JoinTokens.Worker
-}
-
 const notMember = 503
 
 /** Also when it is the last manager, whose swarm ends with that. */
@@ -94,6 +95,27 @@ export async function leaveSwarm(engine: Engine, { signal }: Abortable = {}) {
     .catch((error) => {
       if (!(error instanceof EngineError) || !isStatus(error, notMember)) throw error
     })
+}
+
+type SentNode = {
+  ID: string
+  Spec: { Role: string }
+  Description: { Hostname: string }
+  Status: { State: string }
+  ManagerStatus?: { Reachability: string }
+}
+
+/** All members, as a manager knows them. */
+export async function listNodes(engine: Engine, { signal }: Abortable = {}) {
+  const found = await engine.request<SentNode[]>('GET', '/nodes', { signal })
+  return found.map(({ ID, Spec, Description, Status, ManagerStatus }) => ({
+    id: ID,
+    hostname: Description.Hostname,
+    isReady: Status.State === 'ready',
+    isManager: Spec.Role === 'manager',
+    /** Of a manager: true when it takes part in decisions. */
+    isReachable: ManagerStatus?.Reachability === 'reachable',
+  }))
 }
 
 /** Null when the swarm of this manager doesn’t have it. */

@@ -139,9 +139,9 @@ async function checkSwarm(docker: Docker, others: Server[]): Promise<Finding[]> 
         'If Davit was restored on another machine, remove the other servers and add them again: see /docs/servers.',
       ),
     ]
-  const [nodes, certificates] = await Promise.all([
+  const [nodes, swarm] = await Promise.all([
     docker.listNodes({ signal }),
-    docker.swarmCertificates({ signal }),
+    docker.getSwarm({ signal }),
   ])
   const members = new Map(nodes.map((node) => [node.id, node]))
   return [
@@ -155,8 +155,8 @@ async function checkSwarm(docker: Docker, others: Server[]): Promise<Finding[]> 
         : 'Remove the server and add it again.'
       return wrong('swarm', `${name}: ${is}`, todo)
     }),
-    judgeAuthority(certificates),
-    ...others.flatMap((server) => judgeAbsence(server, certificates)),
+    judgeAuthority(swarm),
+    ...others.flatMap((server) => judgeAbsence(server, swarm)),
   ]
 }
 

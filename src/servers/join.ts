@@ -62,7 +62,7 @@ export async function joinServer(
   try {
     const swarm = await ensureSwarm(deps, own, undo)
     undo.defer(() => there.leaveSwarm())
-    const token = await docker.workerToken()
+    const { workerToken: token } = await docker.getSwarm()
     await there.joinSwarm({ address, manager: swarm.address, token })
     const { nodeId } = await there.swarmState()
     undo.defer(async () => void (await docker.removeNode(nodeId)))

@@ -29,7 +29,7 @@ export type SwarmState = Awaited<ReturnType<Docker['swarmState']>>
 export async function isOurs({ db, docker, instanceId }: SwarmDeps, own: SwarmState) {
   if (!own.isManager) return false
   if (getServer(db, firstServer)?.hasBegunSwarm) return true
-  return (await docker.swarmLabels())[instanceLabel] === instanceId
+  return (await docker.getSwarm()).labels[instanceLabel] === instanceId
 }
 
 /** The swarm of Davit’s own server, which is begun with the first other one. */

@@ -66,8 +66,7 @@ export function ownServer({ db, faults }: TestApp) {
   const own = { ...member, engineId: 'one', hostname: 'one', isMember: true, isManager: true }
   faults.checkRegistry = () => Promise.resolve()
   faults.swarmState = async () => own
-  faults.swarmLabels = async () => ({})
-  faults.workerToken = async () => 'token'
+  faults.getSwarm = async () => ({ labels: {}, workerToken: 'token', lasts: 0, root: '' })
   faults.getNode = async () => ({ isReady: true, isDown: false })
   faults.removeNode = async () => true
   const facts = { engine: '28.5.2', cpus: 2, memoryMb: 2048, nodeId: 'one' }

@@ -50,7 +50,7 @@ function two(env: Record<string, string> = {}) {
     swarmState: async () => ({ isManager: own.isManager }),
     listNodes: async () => own.nodes,
     listNetworks: async () => own.networks,
-    swarmCertificates: async () => ({ lasts: 90 * day, root: loopback.cert }),
+    getSwarm: async () => ({ lasts: 90 * day, root: loopback.cert }),
   }
   const docker = { ...engineOf(own), ...swarm } as unknown as Docker
   const connect = () => engineOf(other) as Docker

@@ -55,9 +55,8 @@ export class Machine {
         })
         return 'own'
       },
-      swarmLabels: async () => this.labels,
+      getSwarm: async () => ({ labels: this.labels, workerToken: 'SWMTKN', lasts: 0, root: '' }),
       listNodes: async () => [],
-      workerToken: async () => 'SWMTKN',
       joinSwarm: async ({ address, manager, token }) =>
         this.#change('join', () => {
           expect([manager, token]).toEqual(['10.0.0.1', 'SWMTKN'])
