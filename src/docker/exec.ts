@@ -1,5 +1,5 @@
 import type { Abortable, Engine } from './engine.ts'
-import { EngineError } from './failures.ts'
+import { EngineError, isContainerGone } from './failures.ts'
 import { FrameSplitter } from './log-entries.ts'
 
 export type CommandResult = {
@@ -39,7 +39,7 @@ export async function runInContainer(
   try {
     output = await readOutput(engine, Id, signal)
   } catch (error) {
-    if (!(error instanceof EngineError) || error.status === 404 || error.status === 409) throw error
+    if (!(error instanceof EngineError) || isContainerGone(error)) throw error
     return { exitCode: 126, output: error.message }
   }
   return { exitCode: await exitCodeOf(engine, Id, signal), output }

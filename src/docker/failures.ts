@@ -134,7 +134,7 @@ export const isEngineAway = (error: unknown) =>
 export const isEngineTimeout = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === 'engine_timeout'
 
-/** True when the container was removed or is being removed: the engine refuses its log. */
+/** True when the container doesn’t run, was removed or is being removed: the engine refuses commands and its log. */
 export const isContainerGone = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
 

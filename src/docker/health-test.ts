@@ -3,7 +3,7 @@ import { startDeadline } from './deadline.ts'
 import type { Engine } from './engine.ts'
 import { runInContainer } from './exec.ts'
 import type { CommandResult } from './exec.ts'
-import { isStatus } from './refusals.ts'
+import { isContainerGone } from './failures.ts'
 
 /** The command of a container's HEALTHCHECK. */
 export type HealthTest = {
@@ -92,7 +92,7 @@ async function resultOf(
     const result = await unlessAborted(run, limit.signal)
     return { ...result, passed: result.exitCode === 0 }
   } catch (error) {
-    if (over.aborted || isStatus(error, 404) || isStatus(error, 409)) return null
+    if (over.aborted || isContainerGone(error)) return null
     if (!limit.passed) throw error
     const output = `It did not end within its timeout of ${test.timeout / 1000} s.`
     return { passed: false, exitCode: null, output }

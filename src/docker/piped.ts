@@ -6,9 +6,10 @@ import { createContainer, removeContainer, startContainer, waitForExit } from '.
 import type { ContainerOptions } from './container-config.ts'
 import type { Engine } from './engine.ts'
 import { exitCodeOf } from './exec.ts'
+import { isContainerGone } from './failures.ts'
 import { drain, inputOf, Output } from './piped-streams.ts'
 import type { Streams } from './piped-streams.ts'
-import { isStatus, orNull } from './refusals.ts'
+import { orNull } from './refusals.ts'
 
 export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> & Streams
 
@@ -78,8 +79,7 @@ export async function execPiped(
       },
     })
   } catch (error) {
-    const isGone = isStatus(error, 404) || isStatus(error, 409)
-    throw isGone ? cutShort('its container ended') : error
+    throw isContainerGone(error) ? cutShort('its container ended') : error
   }
 }
 

@@ -4,8 +4,9 @@ import type { Abortable, Engine } from './engine.ts'
 import { detachKeys, follow } from './attach.ts'
 import type { Attached } from './attach.ts'
 import { exitCodeOf, runInContainer } from './exec.ts'
-import { EngineError } from './failures.ts'
-import { isStatus, orNull } from './refusals.ts'
+import { EngineError, isContainerGone } from './failures.ts'
+import { thisProcess } from './labels.ts'
+import { orNull } from './refusals.ts'
 
 /** A shell in a container, with its own terminal. Closing it ends the shell and everything it started. */
 export type Terminal = Attached & {
@@ -24,7 +25,6 @@ const shell =
 
 /** The engine shows the shell's arguments: its name, and the process that opened it. */
 const shellName = 'davit-terminal'
-const thisProcess = crypto.randomUUID()
 
 /** Signals every process of session $1 by $2, and prints their ids. It needs nothing but a shell. */
 const signalSession = `
@@ -143,7 +143,7 @@ async function endSession(engine: Engine, container: string, leader: string) {
       const { output } = await runInContainer(engine, container, { command, signal })
       if (output === '') return
     } catch (error) {
-      if (isStatus(error, 404) || isStatus(error, 409)) return // everything ended with the container
+      if (isContainerGone(error)) return // everything ended with the container
       throw error
     }
     if (name === 'HUP') await sleep(grace)
