@@ -16,6 +16,7 @@ import {
   unanswered,
   unreachable,
 } from './failures.ts'
+import type { EngineInfo } from './info.ts'
 import { Pulls } from './pull-pace.ts'
 import { askSocket, socketStream } from './socket-stream.ts'
 
@@ -48,19 +49,7 @@ export type StreamOptions = Pick<RequestOptions, 'query' | 'body' | 'auth' | 'si
 export type RegistryAuth = { username: string; password: string; serveraddress: string }
 
 /** What doesn't change about the machine that an engine runs on. */
-export type Machine = {
-  buildkit: boolean
-  cpus: number
-  memoryBytes: number
-  folder: string
-  rootless: boolean
-  unlimited: string[]
-  measures: boolean
-  arch: string
-  os: string
-  insecureRegistries: string[]
-  containerdStore: boolean
-}
+export type Machine = Omit<EngineInfo, 'version' | 'apiVersion' | 'time'>
 
 export type Engine = {
   readonly serverId: string
