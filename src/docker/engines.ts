@@ -141,19 +141,15 @@ export class Engines {
   /** What those have that respond. Throws when that of Davit’s own server doesn’t. */
   async reachable<One>(work: (docker: Docker) => Promise<One[]>) {
     const away = new Set(this.#away)
-    const found = await this.each((docker) =>
+    const lists = this.all.map((docker) =>
       this.#ask(docker, work).catch((error) => {
         if (docker === this.all[0] || !isEngineSilent(error)) throw error
         away.add(docker.serverId)
         return []
       }),
     )
+    const found = (await Promise.all(lists)).flat()
     return { found, away, reached: new Set(this.#byServer.keys()).difference(away) }
-  }
-
-  /** What all have. */
-  async each<One>(work: (docker: Docker) => Promise<One[]>): Promise<One[]> {
-    return (await Promise.all(this.all.map(work))).flat()
   }
 
   /** Doesn’t wait for one that is known to be away. */
