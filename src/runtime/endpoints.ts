@@ -6,6 +6,7 @@ import { reserveAddresses } from './addresses.ts'
 import { portOf } from './component.ts'
 import type { Component } from './component.ts'
 import { countEndpoints, isJoinable, listMembers, reservePort } from './endpoint-store.ts'
+import { ensureNetwork } from './network.ts'
 import { hasEdges, noServer } from './placement.ts'
 import type { Endpoint } from './runtime.ts'
 import type { Instance } from './store.ts'
@@ -20,7 +21,7 @@ type Member = {
 
 type Run = Pick<
   RuntimeDeps,
-  'db' | 'engines' | 'serverList' | 'docker' | 'locks' | 'runtime' | 'config' | 'instanceId'
+  'db' | 'engines' | 'serverList' | 'docker' | 'locks' | 'config' | 'instanceId'
 > & {
   workload: Workload
   signal: AbortSignal
@@ -52,7 +53,7 @@ export async function reserveEndpoints(
     for (const isOverlay of [false, true]) {
       if (isOverlay ? !isOverlaid : isOverlaid && here.length === 0) continue
       const on = isOverlay ? all : here
-      const network = await ensureNetworkOf(run, other, { isOverlay, signal })
+      const network = await ensureNetworkOf(run, other, { isOverlay })
       if (other.id !== workload.id && !isJoinable(db, other.id)) {
         // the service was deleted meanwhile, and its network may have been created after that
         await unlessUsed(docker.removeNetwork(network))
@@ -175,16 +176,12 @@ async function rejoin(run: Run, { id: serviceId, ownerId }: Workload, network: s
  * Created when first needed: the project's network, a service's own or, without a project, that of one
  * environment. Returns its name.
  */
-function ensureNetworkOf(
-  { runtime, config, instanceId }: Pick<RuntimeDeps, 'runtime' | 'config' | 'instanceId'>,
-  workload: Workload,
-  { isOverlay, signal }: { isOverlay: boolean; signal: AbortSignal },
-) {
+function ensureNetworkOf(run: Run, workload: Workload, { isOverlay }: { isOverlay: boolean }) {
+  const { config, instanceId, signal } = run
   const { id, kind, ownerId, projectId } = workload
   const of =
     kind === 'service' ? { serviceId: id } : projectId ? { projectId } : { environmentId: id }
-  return runtime.ensureNetwork({
-    networkPool: config.networkPool,
+  return ensureNetwork(run, {
     name: isOverlay ? overlayOf(networkNameOf(workload)) : networkNameOf(workload),
     isOverlay,
     isEncrypted: isOverlay && config.overlayEncrypted,

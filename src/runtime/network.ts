@@ -13,7 +13,7 @@ export type NetworkDeps = {
   config: Pick<Config, 'networkPool'>
 }
 
-export type NetworkSpec = {
+type NetworkSpec = {
   name: string
   filter: string[]
   labels: Record<string, string>

@@ -3,7 +3,6 @@ import { EngineError } from '../docker/index.ts'
 import type { Engines } from '../docker/index.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
-import { ensureNetwork } from './network.ts'
 import { hasVolumes } from './component.ts'
 import type { Component } from './component.ts'
 import { chooseServers, isNamed } from './placement.ts'
@@ -76,7 +75,6 @@ function onEngine(engines: Engines, servers: ServerList): Runtime {
       const server = servers.list().find(({ id }) => id === serverId)
       return server?.state === 'ready' && isNamed(server, placement)
     },
-    ensureNetwork: (network) => ensureNetwork({ engines, docker: own, config: network }, network),
     async create({ serverId, endpoints, files, ...options }) {
       const docker = engines.of({ serverId })
       const { aliases: networkAliases = options.networkAliases ?? [] } = endpoints[0] ?? {}

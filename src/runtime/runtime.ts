@@ -1,7 +1,6 @@
 import type { Abortable } from '../docker/engine.ts'
 import type { ContainerKey, ContainerOptions, OnServer } from '../docker/index.ts'
 import type { Component } from './component.ts'
-import type { NetworkSpec } from './network.ts'
 import type { Workload } from './workload.ts'
 
 /** Without an address the engine chooses one at each start. */
@@ -40,8 +39,6 @@ export type Runtime = {
   place: (workload: Workload, components: Component[], beside?: Beside) => Promise<string[]>
   /** Whether a container of that server is where the workload, of these components, may run. */
   isPlacedOn: (workload: Workload, components: Component[], server: OnServer) => boolean
-  /** Creates a network on its own subnet of the pool when it is first needed. Returns its name. */
-  ensureNetwork: (network: NetworkSpec & { networkPool: string }) => Promise<string>
   /** Returns the id of a container that is complete, and doesn't run. */
   create: (container: NewContainer) => Promise<string>
   start: (container: ContainerKey) => Promise<void>

@@ -31,19 +31,13 @@ function anotherServer() {
 type Other = ReturnType<typeof anotherServer>
 
 /** An environment whose containers come to run on another server, over networks that span both. */
-async function aWorkloadOn({ docker }: Other) {
+async function aWorkloadOn({ docker, engine }: Other) {
   const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
-  const { ensureNetwork, place } = s.runtime
+  const { place } = s.runtime
   s.runtime.place = async (_, components) => components.map(() => serverId)
-  s.runtime.ensureNetwork = async (spec) => {
-    const name = await ensureNetwork(spec)
-    const there = await docker.listNetworks()
-    const [made] = await s.docker.listNetworks({ labels: spec.filter })
-    if (!there.some((one) => one.name === name))
-      await docker.createNetwork({ ...spec, subnet: made!.subnets[0]! })
-    return name
-  }
-  const comeBack = () => Object.assign(s.runtime, { place, ensureNetwork })
+  for (const [id, network] of engine.networks) s.engine.networks.set(id, network)
+  Object.assign(engine, { networks: s.engine.networks })
+  const comeBack = () => Object.assign(s.runtime, { place })
   return { ...s, comeBack }
 }
 
