@@ -29,7 +29,7 @@ export const releases = sqliteTable(
     /** For an environment the id of the deployment. */
     id: id(),
     workloadId: workload(),
-    /** Sealed JSON; null once it was replaced, and if an earlier version created it. */
+    /** Sealed JSON; null once it was replaced, and if a restore found it. */
     components: text(),
     /** Sealed JSON of the environment's settings that it was created from; null when unknown. */
     settings: text(),

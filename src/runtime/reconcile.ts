@@ -238,7 +238,7 @@ function stateOf(
   return state === 'live' || port === null ? 'live' : 'unhealthy'
 }
 
-/** Reads details from the container that an earlier version or a restore left unknown. */
+/** Reads details from the container that a restore left unknown. */
 function place(
   { db }: RuntimeDeps,
   workload: WorkloadKey,

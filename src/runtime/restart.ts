@@ -147,7 +147,7 @@ export const startStopped = (
     await startDown(deps, { workload, live, signal })
   })
 
-/** The gate of a container is unknown if an earlier version created it, or a restore found it. */
+/** The gate of a container is unknown if a restore found it. */
 async function restartUnknown(deps: RuntimeDeps, { workload, hooks, signal, stops }: Restart) {
   const rows = listLiveInstances(deps.db, workload.id).flatMap((instance) => {
     const container = keyOf(instance)

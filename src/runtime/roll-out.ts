@@ -251,7 +251,7 @@ function listKept(
 /**
  * Returns the old containers that must stop first because new ones need their ports or volumes, and the new
  * ones that wait for that, with those that start after one of these: all of them if no old one has to stop.
- * Nothing is known about a release of an earlier version.
+ * Nothing is known about a release that a restore found.
  */
 function conflictingContainers(
   run: RollOutRun,

@@ -69,7 +69,7 @@ export type GateRun = Pick<RollOutRun, ForGate> & {
 /** Of one container, with Docker of its server. */
 export type ContainerRun = GateRun & { docker: Docker }
 
-/** The component is null when an earlier version created the container. */
+/** The component is null when a restore found the container. */
 export type Placed = ContainerKey & {
   component: Component | null
   instance: Pick<Instance, 'id'>
