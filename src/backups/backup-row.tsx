@@ -2,6 +2,7 @@ import { Badge, RunBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted, duration } from '../web/units.ts'
 import type { Progress } from './deps.ts'
+import { volumesIn } from './store.ts'
 import type { Backup } from './store.ts'
 
 type Props = {
@@ -43,7 +44,7 @@ const tablesOf = ({ contents }: Backup) =>
 /** `14 tables, 120,331 rows, 1 volume` */
 export function summaryOf(backup: Backup) {
   const tables = tablesOf(backup)
-  const volumes = backup.files.flatMap(({ volumes = [] }) => volumes)
+  const volumes = volumesIn(backup)
   return [
     tables.length > 0 && counted(tables.length, 'table'),
     backup.rows !== null && counted(backup.rows, 'row'),

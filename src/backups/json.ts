@@ -116,6 +116,8 @@ export const restorePreview = componentOf('RestorePreview', () => ({
       version: z.string(),
       /** False where the files of its volumes may need the stored ones. */
       newPasswords: z.boolean(),
+      /** Volumes that an earlier version used: they come back, too, but nothing of it mounts them. */
+      unmounted: z.array(z.string()),
     })
     .nullable(),
   /** Others whose data it could replace. */

@@ -89,6 +89,10 @@ export function getLastGood(db: Tx, subjectId: string, until?: Date): Backup | n
 export const isStored = ({ status, goneAt }: Pick<Backup, 'status' | 'goneAt'>) =>
   status === 'succeeded' && !goneAt
 
+/** Its volumes, as its subject names them. */
+export const volumesIn = ({ files }: Pick<Backup, 'files'>) =>
+  files.flatMap(({ volumes = [] }) => volumes)
+
 export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
 
 /** Ids of jobs that restore it. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { Component } from '../runtime/component.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
-import { ownName } from './compose/volume-names.ts'
+import { isOwnName, ownName } from './compose/volume-names.ts'
 import type { Pulled } from './image-ports.ts'
 
 /**
@@ -47,6 +47,10 @@ export const isImageVolume = (
   { name, path }: Pick<Volume, 'name' | 'path'>,
 ) => name === nameFor(id, component, path)
 
+/** The same without its path, before the image says which ones it declares. */
+export const mayBeImageVolume = (service: string, volume: string) =>
+  isOwnName(volume, readableOf(service, '/'))
+
 type Volume = Required<NonNullable<Component['options']['volumes']>[number]>
 
 const mountedIn = ({
@@ -62,6 +66,8 @@ function pathOf(declared: string) {
 
 /** Readable, and different from the names of other paths and of the file's own volumes. */
 function nameFor(id: string, service: string, path: string) {
-  const readable = `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-')
-  return volumeNameOf(id, ownName(readable, `${service} ${path}`))
+  return volumeNameOf(id, ownName(readableOf(service, path), `${service} ${path}`))
 }
+
+const readableOf = (service: string, path: string) =>
+  `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-')

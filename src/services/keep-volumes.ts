@@ -19,9 +19,16 @@ export function keepVolumes(deps: { db: Db; secrets: Secrets }, mounting: Mounti
   settleVolumes(mounting.services.values(), () => {
     const live = getLiveRelease(deps.db, mounting.id)
     const components = openComponents(deps.secrets, live) ?? []
-    return live ? mountedIn(components, mounting) : inBackup(deps, mounting)
+    const [backup] = live ? [] : listRestoresInto(deps.db, mounting.id)
+    return backup ? inBackup(backup, mounting) : mountedIn(components, mounting)
   })
 }
+
+type Stored = Pick<ReturnType<typeof listRestoresInto>[number], 'files' | 'contents'>
+
+/** The same for an instance that is yet to be made. */
+export const keepVolumesOf = (backup: Stored, services: Stack['services']) =>
+  settleVolumes(services.values(), () => inBackup(backup, { services }))
 
 function mountedIn(components: Component[], { id }: Mounting): Mounted[] {
   const prefix = volumeNameOf(id, '')
@@ -31,8 +38,10 @@ function mountedIn(components: Component[], { id }: Mounting): Mounted[] {
 }
 
 /** It has no paths, so each of its volumes may have been at each. Data of a dumped database may not be among them. */
-function inBackup({ db }: { db: Db }, { id, services }: Mounting): Mounted[] {
-  const [{ files, contents } = { files: [], contents: null }] = listRestoresInto(db, id)
+function inBackup(
+  { files, contents }: Stored,
+  { services }: Pick<Mounting, 'services'>,
+): Mounted[] {
   const dumped = new Set(contents?.map(({ component }) => component))
   const places = [...services.values()].flatMap(({ name: service, volumes }) =>
     dumped.has(service) ? [] : volumes.map(({ path }) => ({ service, path })),

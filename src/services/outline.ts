@@ -36,7 +36,8 @@ export function outlineOf(template: Template, values: Values = new Map()): Outli
 export const volumeNames = (stack: Stack, serviceId: string) =>
   volumesOf(stack).map((volume) => volumeNameOf(serviceId, volume))
 
-const volumesOf = ({ services }: Stack) => [
+/** As the file names them. */
+export const volumesOf = ({ services }: Pick<Stack, 'services'>) => [
   ...new Set([...services.values()].flatMap((service) => service.volumes.map((v) => v.volume))),
 ]
 

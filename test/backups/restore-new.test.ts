@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
+import { setBackup } from '../../src/backups/store.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { pinnedTo } from '../../src/runtime/pins.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
-import { made } from '../services/instances.ts'
+import { idle, leftOf, made, settled } from '../services/instances.ts'
 import { comparison, readDocument } from '../support/openapi.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { away } from './simulated-restic.ts'
@@ -40,6 +42,7 @@ test('a backup is restored into a new service, beside the one that it is of', as
       title: 'compose',
       version: '',
       newPasswords: false,
+      unmounted: [],
     },
     environments: [],
     servers: [{ id: firstServer, name: 'this server' }],
@@ -86,6 +89,73 @@ test('the backup of a deleted service is found and restored into a new one', asy
   })
   const eve = t.logIn('eve@example.com')
   expect((await eve.post(`/backups/${id}/restore`, { into: 'new' })).status).toBe(404)
+})
+
+/** A service that was updated to these files, one after the other, and a backup of it. */
+async function anUpdated(...files: string[]) {
+  const scene = await aService()
+  const { ada, t, service, backUp } = scene
+  for (const compose of files) {
+    const { status, text } = await ada.put(`/services/${service.id}`, { compose })
+    if (status !== 200) throw new Error(text)
+    await settled(t, ada, service)
+  }
+  return { ...scene, backup: await backUp() }
+}
+
+test.each([
+  [
+    'has renamed',
+    withVolume.replace('data:/data', 'store:/data').replace('data:', 'store:'),
+    ['store'],
+  ],
+  ['doesn’t mount any more', `services: { one: { ${idle} } }`, []],
+])(
+  'a volume that an update %s comes back with a new service, which the preview says it doesn’t mount',
+  async (_, compose, mounted) => {
+    const scene = await anUpdated(compose)
+    const { ada, t, db, restic, backup } = scene
+    const all = ['data', ...mounted]
+    expect(backup.files).toMatchObject([{ volumes: all }])
+    const { json: preview } = await ada.get(`/backups/${backup.id}/restore`)
+    expect(preview).toMatchObject({ volumes: all, new: { unmounted: ['data'] } })
+    let filled: string[] = []
+    restic.faults.readVolumes = async (options) => {
+      filled = options.volumes.map(({ volume }) => volume)
+      await restic.usual.readVolumes(options)
+    }
+    const { status, error, into } = await restoreNew(scene, backup.id)
+    expect([status, error]).toEqual(['succeeded', null])
+    const names = all.map((name) => `davit-${into.id}-${name}`)
+    expect(filled).toEqual(names)
+    expect((await leftOf(t, into)).volumes.toSorted()).toEqual(names)
+    expect(pinnedTo(db, into.id)).toBe(firstServer)
+    await ada.delete(`/services/${into.id}?volumes=true`)
+    await t.jobs.idle()
+    expect((await leftOf(t, into)).volumes).toEqual([])
+  },
+)
+
+test('a volume that is mounted, as the file or the image says so, isn’t said to be left', async () => {
+  const anonymous = withVolume.replace('["data:/data"]', '["data:/data", /cache]')
+  const { ada, backup, db } = await anUpdated(anonymous)
+  const [file] = backup.files
+  expect(file.volumes).toEqual(['data', 'one-cache'])
+  const ofImage = ['one-state-0a1b2c3d', 'two-state-0a1b2c3d']
+  setBackup(db, backup.id, { files: [{ ...file, volumes: [...file.volumes, ...ofImage] }] })
+  const { json } = await ada.get(`/backups/${backup.id}/restore`)
+  expect(json.new.unmounted).toEqual(['two-state-0a1b2c3d'])
+})
+
+test('a directory beside the file isn’t said to be left, whatever its volume is called', async () => {
+  const fileOf = (...mounts: string[]) =>
+    `# slogan: x\nservices: { one: { ${idle}, volumes: ${JSON.stringify(mounts)} } }`
+  const [first, second] = ['./data/db:/x', './data-db:/y'] as const
+  const { ada, backup } = await anUpdated(fileOf(first), fileOf(first, second), fileOf(second))
+  const own = expect.stringMatching(/^data-db-[0-9a-f]{8}$/)
+  expect(backup.files).toMatchObject([{ volumes: ['data', 'data-db', own] }])
+  const { json } = await ada.get(`/backups/${backup.id}/restore`)
+  expect(json.new.unmounted).toEqual(['data', 'data-db'])
 })
 
 test('nothing of the new service is left when it isn’t restored, whatever the cause', async () => {

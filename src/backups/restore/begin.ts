@@ -9,7 +9,7 @@ import type { restoreForm } from '../forms.ts'
 import type { Preview } from '../json.ts'
 import { refuseWithoutTarget } from '../repository.ts'
 import { refuseRemoving } from '../retention.ts'
-import { getBackup, isBeingRestored, isStored } from '../store.ts'
+import { getBackup, isBeingRestored, isStored, volumesIn } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -23,7 +23,7 @@ export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<
   const same = subjectOf(deps, backup)
   return {
     databases: choicesOf(backup).map(({ choice }) => choice),
-    volumes: backup.files.flatMap(({ volumes = [] }) => volumes),
+    volumes: volumesIn(backup),
     same: same ? { id: same.id, name: same.name } : null,
     new:
       backup.definition === null

@@ -8,9 +8,11 @@ import type { Service } from '../../services/store.ts'
 import { openBackedUp } from '../../services/stored-definition.ts'
 import type { BackupDeps } from '../deps.ts'
 import type { Preview } from '../json.ts'
+import { volumesIn } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { ofService } from '../subject.ts'
 import { insertRestore } from './restore-job.ts'
+import { unmountedBy } from './unmounted.ts'
 
 /** In characters; with a number behind it the name is still one of a service. */
 const maxName = 56
@@ -30,10 +32,12 @@ type Wanted = {
 }
 
 export async function previewNew(deps: BackupDeps, backup: Backup): Promise<NewService> {
-  const { template, version, file } = await definitionIn(deps, backup)
+  const definition = await definitionIn(deps, backup)
+  const { template, version, file } = definition
   return {
     ...{ template, version, title: file.about.name, name: nameFor(deps, backup) },
     newPasswords: !hasVolumes(backup),
+    unmounted: unmountedBy(deps, definition, backup),
   }
 }
 
@@ -121,7 +125,7 @@ function valuesFor(deps: BackupDeps, backup: Backup, definition: Definition) {
   return values
 }
 
-const hasVolumes = ({ files }: Backup) => files.some(({ volumes }) => volumes)
+const hasVolumes = (backup: Backup) => volumesIn(backup).length > 0
 
 const nameFor = ({ db }: BackupDeps, { subjectName, ownerId }: Backup) =>
   freeName(subjectName.slice(0, maxName), listNames(db, ownerId))

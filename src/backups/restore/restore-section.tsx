@@ -133,6 +133,12 @@ const RestoreIntoNew = ({ backup, preview, service, isRestoring, draft }: NewPro
       volumes and an address of its own, and loads this backup into it. {passwordsOf(service)} No
       app is linked to it.
     </p>
+    {service.unmounted.length > 0 && (
+      <p class="muted">
+        Volumes that an earlier version used come back, too, but nothing of it mounts them:{' '}
+        <bdi>{service.unmounted.join(', ')}</bdi>.
+      </p>
+    )}
     <TextField name="name" label="Name" id="new-name" value={service.name} required />
     {preview.servers.length > 1 && (
       <SelectField

@@ -8,6 +8,7 @@ import { allEnded } from '../../platform/pause.ts'
 import { firstServer } from '../../platform/root.ts'
 import { ensureCarrier, receiveVolumes } from '../../runtime/volume-streams.ts'
 import type { Workload } from '../../runtime/workload.ts'
+import { volumeNameOf } from '../../services/compose/containers.ts'
 import { bytes, counted } from '../../web/units.ts'
 import { containerIn, recipeIn, volumesThere, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
@@ -34,6 +35,7 @@ import { findSubject, workloadOf } from '../subject.ts'
 import type { Subject, SubjectKey } from '../subject.ts'
 import { chosenIn } from './choices.ts'
 import type { Chosen } from './choices.ts'
+import { createUnmounted } from './unmounted.ts'
 
 type Restoring = {
   backup: Backup
@@ -69,14 +71,17 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
     serversFor(deps, { ...restoring, subject, workload, tools }),
   ])
   const volumes =
-    database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
+    database === null && restoring.withVolumes
+      ? await mountsFor(deps, { backup, workload, isNew: into.isNew })
+      : []
   const unused = await unusedOf(deps, { subject, workload, volumes })
   const names = unused.map((volume) => shortName(workload, volume)).join(', ')
-  if (unused.length > 0 && servers.length === 0 && unused.length === volumesIn(volumes).length)
-    throw notUsed(names)
+  const isInVain = servers.length === 0 && unused.length === volumesIn(volumes).length
+  if (unused.length > 0 && isInVain && !into.isNew) throw notUsed(names)
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
-  if (!into.isNew) await readFirst({ ...restoring, restic, servers, volumes })
+  if (into.isNew) await createUnmounted(deps, { subject, workload, names: unused, signal })
+  else await readFirst({ ...restoring, restic, servers, volumes })
   // no other may begin meanwhile, and what is replaced must not wait half done
   await untilCommandsEnd(deps, holding(restoring, { workload, volumes: volumesIn(volumes) }))
   const there = whereDataIs(deps, workload)
@@ -160,10 +165,10 @@ async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { res
   log.write(`${component} has ${counted(tables.length, 'table')} and ${counted(rows, 'row')} now.`)
 }
 
-/** Volumes that the backup has and the subject, too. */
+/** Volumes that the backup has and the subject, too; a new service is to get those that it doesn’t mount. */
 async function mountsFor(
   deps: BackupDeps,
-  { backup, workload }: { backup: Backup; workload: Workload },
+  { backup, workload, isNew }: { backup: Backup; workload: Workload; isNew: boolean },
 ) {
   const there = await volumesThere(deps, workload)
   return backup.files.flatMap(({ file, snapshot, bytes: size, volumes: names }) =>
@@ -171,7 +176,8 @@ async function mountsFor(
       ? {
           ...{ file, snapshot, bytes: size },
           volumes: names.map((name) => {
-            const volume = there.find((one) => shortName(workload, one) === name)
+            const known = there.find((one) => shortName(workload, one) === name)
+            const volume = known ?? (isNew && volumeNameOf(workload.id, name))
             if (!volume) throw noVolume(name)
             return { volume, path: `/${name}` }
           }),

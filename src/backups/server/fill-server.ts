@@ -11,7 +11,7 @@ import { getServer } from '../../servers/store.ts'
 import { bytes as inBytes, counted } from '../../web/units.ts'
 import type { ResticDeps, Restic } from '../restic/restic.ts'
 import { turnPlanOff } from '../start.ts'
-import { getLastGood, getPlan } from '../store.ts'
+import { getLastGood, getPlan, volumesIn } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { workloadOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -120,7 +120,7 @@ function keepBackups({ db }: ResticDeps, { say }: Filling, subject: Subject) {
 async function refuseTaken({ docker }: ResticDeps, { halfFilled }: Filling, chosen: Chosen[]) {
   const there = new Set((await docker.listVolumes()).map(({ name }) => name))
   for (const { subject, backup } of chosen)
-    for (const name of backup.files.flatMap(({ volumes = [] }) => volumes)) {
+    for (const name of volumesIn(backup)) {
       const taken = volumeOf(subject, name)
       if (there.has(taken) && !halfFilled.has(taken)) throw volumeTaken(subject, taken)
     }

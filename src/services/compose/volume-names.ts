@@ -21,8 +21,15 @@ export function directoryVolume(directory: string): Derived {
 /** Readable, and different from the names of other sources. */
 export function ownName(readable: string, source: string) {
   const own = new Bun.CryptoHasher('sha256').update(source).digest('hex').slice(0, 8)
-  return `${readable.slice(0, 50)}-${own}`
+  return `${readable.slice(0, maxReadable)}-${own}`
 }
+
+/** True for what may be one whose readable part begins so. */
+export const isOwnName = (name: string, start: string) =>
+  name.startsWith(start.slice(0, maxReadable)) && /-[0-9a-f]{8}$/.test(name)
+
+/** In characters. */
+const maxReadable = 50
 
 /** What a container of a service mounted until now. */
 export type Mounted = { service: string; volume: string; path: string }
