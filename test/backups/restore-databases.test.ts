@@ -56,6 +56,23 @@ for (const engine of beside)
     },
   )
 
+test('files that would replace what is loaded, as their volume has the data of a database now, are refused before', async () => {
+  const scene = await aDatabase('redis', ['one'], 'data')
+  expect(await restore(scene)).toBe('failed')
+  expect([scene.runs, scene.restic.restored]).toEqual([[], []])
+  // alone, the database is loaded
+  const { ada, t, id, restoreOf } = scene
+  await ada.post(`/backups/${id}/restore`, { database: 'app', backupFirst: false })
+  await t.jobs.idle()
+  expect([restoreOf().status, scene.runs]).toEqual(['succeeded', ['load']])
+})
+
+test('files of another volume of a database are restored beside its dump', async () => {
+  const scene = await aDatabase('redis', ['one'], 'more')
+  expect(await restore(scene)).toBe('succeeded')
+  expect([scene.runs, scene.restic.restored.length]).toEqual([['load'], 1])
+})
+
 test.each([...erasing, ...beside])('a whole dump of %s is loaded', async (engine) => {
   const scene = await aDatabase(engine)
   expect(await restore(scene)).toBe('succeeded')

@@ -18,20 +18,20 @@ const version = '8.0.1'
 
 /**
  * A backup of a service whose components each have one database of the same name, on the simulated engine, whose tools
- * only note what they are run for.
+ * only note what they are run for. With `volume`, it has the files of that one, too; the databases’ data is in `data`.
  */
-export async function aDatabase(engine: Engine, components = ['one']) {
+export async function aDatabase(engine: Engine, components = ['one'], volume?: string) {
   const scene = await aService()
   const { t, ada, restic, service } = scene
   const { id, files } = await scene.backUp()
   const image = images[engine]
   t.engine.addImage({ tags: [`${image}:latest`], command: ['sleep', '999'] })
   const environment = '{ MYSQL_ROOT_PASSWORD: secret, POSTGRES_PASSWORD: secret }'
-  const server = `{ image: ${image}, environment: ${environment}, volumes: ["data:/data"] }`
+  const server = `{ image: ${image}, environment: ${environment}, volumes: ["data:/data", "more:/more"] }`
   const compose = `
 services:
 ${components.map((name) => `  ${name}: ${server}`).join('\n')}
-volumes: { data: {} }
+volumes: { data: {}, more: {} }
 `
   const { status, text } = await ada.put(`/services/${service.id}`, { compose })
   if (status !== 200) throw new Error(text)
@@ -40,10 +40,13 @@ volumes: { data: {} }
   const checksum = new Bun.CryptoHasher('sha256').update(dump).digest('hex')
   const fileOf = (component: string) => `${component}/app`
   setBackup(t.db, id, {
-    files: components.map((name) => ({
-      ...files[0],
-      ...{ volumes: undefined, file: fileOf(name), checksum },
-    })),
+    files: [
+      ...components.map((name) => ({
+        ...files[0],
+        ...{ volumes: undefined, file: fileOf(name), checksum },
+      })),
+      ...(volume ? [{ ...files[0], volumes: [volume] }] : []),
+    ],
     contents: components.map((component) => ({
       ...{ component, engine, version },
       databases: [{ name: 'app', file: fileOf(component), tables: [] }],

@@ -3,7 +3,7 @@ import type { Docker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Component } from '../../runtime/component.ts'
 import { withTestContainer } from '../../runtime/test-container.ts'
-import { toolsOf, versionOf } from '../recipes/index.ts'
+import { toolsOf, describeServer } from '../recipes/index.ts'
 import type { Source, Target } from '../recipes/index.ts'
 
 export type TestServer = {
@@ -15,7 +15,7 @@ export type TestServer = {
   signal: AbortSignal
 }
 
-type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof versionOf>[0]
+type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof describeServer>[0]
 
 /** Milliseconds for a server to be ready, and between two looks. */
 const startTimeout = 180_000
@@ -50,7 +50,7 @@ async function untilReady(deps: Deps, { component, signal }: TestServer, target:
   const deadline = performance.now() + startTimeout
   for (;;) {
     try {
-      await versionOf(deps, { ...target, signal })
+      await describeServer(deps, { ...target, signal })
       return
     } catch (error) {
       if (!(error instanceof Failure)) throw error

@@ -166,8 +166,12 @@ export const ask = (
     return text.split('\n', 1)[0]!.trim()
   })
 
-export const versionOf = (deps: ToolDeps, call: Call) =>
-  withTools(deps, call, async (open) => (await serverOf(deps, open)).version)
+/** Its version, and the folders that it keeps files of its own in. */
+export const describeServer = (deps: ToolDeps, call: Call) =>
+  withTools(deps, call, async (open) => {
+    const { version, folders } = await serverOf(deps, open)
+    return { version, folders }
+  })
 
 /** The files that `load` reads once the old data is removed; none of an engine that loads them beside it. */
 export function filesOverErased({

@@ -6,6 +6,7 @@ import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
 import { allEnded } from '../../platform/pause.ts'
 import { firstServer } from '../../platform/root.ts'
+import { volumesIn as mountedIn } from '../../runtime/component.ts'
 import { ensureCarrier, receiveVolumes } from '../../runtime/volume-streams.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { volumeNameOf } from '../../services/compose/containers.ts'
@@ -16,6 +17,7 @@ import { containersOf, untilCommandsEnd, whileHeld } from '../hold.ts'
 import type { HoldingWork } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
 import {
+  describeServer,
   filesOverErased,
   inspect,
   load,
@@ -23,7 +25,6 @@ import {
   refuseNewer,
   settled,
   toolsOf,
-  versionOf,
 } from '../recipes/index.ts'
 import type { Target } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
@@ -32,9 +33,10 @@ import { mountOf } from '../restic/volumes.ts'
 import { shortName } from '../store-subject.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
-import type { Subject, SubjectKey } from '../subject.ts'
+import type { SubjectKey } from '../subject.ts'
 import { chosenIn } from './choices.ts'
 import type { Chosen } from './choices.ts'
+import { halfWritten, noSubject, nothingLike, notUsed, noVolume, overDatabase } from './refusals.ts'
 import { createUnmounted } from './unmounted.ts'
 
 type Restoring = {
@@ -65,17 +67,21 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
   const say = (line: string) => log.write(line)
   await using restic = await openRepository(deps, backup, { say, inOne: true })
+  const live = await recipeIn(deps, { subject, workload })
   await using tools = new AsyncDisposableStack()
   const [, servers] = await allEnded([
     restic.list({ signal }),
-    serversFor(deps, { ...restoring, subject, workload, tools }),
+    serversFor(deps, { ...restoring, workload, live, tools }),
   ])
   const volumes =
     database === null && restoring.withVolumes
       ? await mountsFor(deps, { backup, workload, isNew: into.isNew })
       : []
-  const unused = await unusedOf(deps, { subject, workload, volumes })
-  const names = unused.map((volume) => shortName(workload, volume)).join(', ')
+  const namesOf = (all: string[]) => all.map((one) => shortName(workload, one)).join(', ')
+  const over = volumesOver(servers, { live, volumes })
+  if (over.length > 0) throw overDatabase(namesOf(over))
+  const unused = unusedOf(live, volumes)
+  const names = namesOf(unused)
   const isInVain = servers.length === 0 && unused.length === volumesIn(volumes).length
   if (unused.length > 0 && isInVain && !into.isNew) throw notUsed(names)
   if (names)
@@ -91,16 +97,22 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   await allEnded([tools.disposeAsync(), restic[Symbol.asyncDispose]()])
 }
 
-type Server = Chosen & { target: Target }
+type Live = Awaited<ReturnType<typeof recipeIn>>
+
+type Server = Chosen & {
+  target: Target
+  /** In which it keeps files of its own. */
+  folders: string[]
+}
 
 /** The servers that run, each of a version that reads the dump. */
 async function serversFor(
   deps: BackupDeps,
-  opening: Restoring & { subject: Subject; workload: Workload; tools: AsyncDisposableStack },
+  opening: Restoring & { workload: Workload; live: Live; tools: AsyncDisposableStack },
 ): Promise<Server[]> {
-  const { backup, database, subject, workload, tools } = opening
+  const { backup, database, workload, live, tools } = opening
   const { signal } = opening.work
-  const { recipe } = await recipeIn(deps, { subject, workload })
+  const { recipe } = live
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
   const servers: Server[] = []
@@ -113,8 +125,9 @@ async function serversFor(
     const server = { source, containerId, ownerId: backup.ownerId }
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
     const { engine } = source
-    refuseNewer(contents, { engine, version: await versionOf(there, { ...target, signal }) })
-    servers.push({ ...chosen, target })
+    const { version, folders } = await describeServer(there, { ...target, signal })
+    refuseNewer(contents, { engine, version })
+    servers.push({ ...chosen, target, folders })
   }
   return servers
 }
@@ -192,14 +205,18 @@ const volumesIn = (mounts: Mounts) =>
   mounts.flatMap(({ volumes }) => volumes.map(({ volume }) => volume))
 
 /** Those that an update has left behind, such as by renaming one. */
-async function unusedOf(
-  deps: BackupDeps,
-  { subject, workload, volumes }: { subject: Subject; workload: Workload; volumes: Mounts },
-) {
-  const { components } = await recipeIn(deps, { subject, workload })
+function unusedOf({ components }: Live, volumes: Mounts) {
   if (components.length === 0) return [] // it never ran, or is of an earlier Davit
-  const used = components.flatMap(({ options }) => options.volumes ?? [])
-  return volumesIn(volumes).filter((volume) => !used.some(({ name }) => name === volume))
+  const used = mountedIn(components)
+  return volumesIn(volumes).filter((volume) => !used.includes(volume))
+}
+
+/** Those that have the data of a server that is loaded now. When it was backed up they had something else. */
+function volumesOver(servers: Server[], { live, volumes }: { live: Live; volumes: Mounts }) {
+  const folders = new Map(servers.map((one) => [one.contents.component, one.folders]))
+  const { dumped } = live.knowing(folders)
+  const loaded = mountedIn(live.components.filter(({ name }) => folders.has(name)))
+  return volumesIn(volumes).filter((volume) => dumped.includes(volume) && loaded.includes(volume))
 }
 
 /** Half of them would be worse than the old ones, so only Davit’s end or a user stops it. */
@@ -246,38 +263,3 @@ async function volumesTo(
       )
   }
 }
-
-const halfWritten = ({ message, hint }: Failure) =>
-  new Failure(
-    'restore_incomplete',
-    `Its volumes are incomplete: ${message}`,
-    `${hint} Then restore again, or restore the backup that was made before.`,
-  )
-
-const noSubject = ({ restore, subjectName }: Backup) =>
-  new Failure(
-    'restore_no_subject',
-    `${restore?.into?.name ?? subjectName} was deleted.`,
-    'Restore the backup into a new service, or download it.',
-  )
-
-const nothingLike = (component: string) =>
-  new Failure(
-    'restore_no_server',
-    `There is no database ${component} any more that the dump could be loaded into.`,
-    'Add it again under that name, or restore the backup into a new service.',
-  )
-
-const notUsed = (names: string) =>
-  new Failure(
-    'restore_volume_unused',
-    `The backup only has ${names}, which its present version doesn’t use any more, and nothing was changed.`,
-    'Give it a volume of that name again, or restore the backup into a new service.',
-  )
-
-const noVolume = (name: string) =>
-  new Failure(
-    'restore_no_volume',
-    `There is no volume ${name} any more, and nothing was changed.`,
-    'Add it again under that name, or restore the backup into a new service.',
-  )
