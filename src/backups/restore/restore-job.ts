@@ -89,7 +89,9 @@ export const restoreKind =
       set({ replaced })
     }
     let isRemoved = false
-    let isLeft = backup.restore.status === 'running' // by a process that has ended
+    // by a process that has ended; it stopped containers, databases among them, once all of these were loaded
+    const isLoaded = backup.held !== null
+    let isLeft = backup.restore.status === 'running' && !isLoaded
     const undoLeft = async (signal: AbortSignal) => {
       if (isLeft) isLeft = !(await undoLoads(deps, { backup, into, database, signal }))
     }
@@ -107,7 +109,9 @@ export const restoreKind =
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew) refuseNotStarted(db, into.id)
         const withVolumes = !listToLoad(db).some(({ id }) => id === backup.id)
-        await restore(deps, { backup, into, database, withVolumes, log, work, note })
+        const withDatabases = !isLoaded
+        const which = { database, withDatabases, withVolumes }
+        await restore(deps, { backup, into, ...which, log, work, note })
       },
       async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}
