@@ -3,6 +3,7 @@ import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { changeRow, getRow, hasRow, listPage, listRows } from '../db/queries.ts'
+import { isToLoad } from '../db/restored.ts'
 import {
   backupPlans,
   backups,
@@ -111,7 +112,7 @@ export const workOf = (db: Tx, id: string): BackupStatus => {
 
 /** A backup that is made before a restore must not let the one that is restored be removed. */
 export const isInUse = (db: Tx, backup: Pick<Backup, 'id'>) =>
-  isBeingProven(db, backup.id) || isBeingRestored(db, backup)
+  isBeingProven(db, backup.id) || isBeingRestored(db, backup) || isToLoad(db, backup.id)
 
 /** When one of the subject’s backups was last proven, whether it is still there or not. */
 export function getProofOf(db: Tx, subjectId: string): Date | null {

@@ -90,7 +90,7 @@ export const noteToLoad = (db: Tx, backupId: string) =>
 export const noteToStart = (db: Tx, serviceId: string) =>
   db.insert(restoredObjects).values({ kind: 'service', objectId: serviceId }).run()
 
-const isToLoad = eq(restoredObjects.kind, 'backup')
+const isOfBackup = eq(restoredObjects.kind, 'backup')
 
 /** The backups whose databases haven't been loaded yet. */
 export const listToLoad = (db: Tx) =>
@@ -98,15 +98,23 @@ export const listToLoad = (db: Tx) =>
     .select({ backup: backups })
     .from(restoredObjects)
     .innerJoin(backups, eq(backups.id, restoredObjects.objectId))
-    .where(isToLoad)
+    .where(isOfBackup)
     .all()
     .map(({ backup }) => backup)
+
+/** True for one of them. */
+export const isToLoad = (db: Tx, backupId: string) =>
+  db
+    .select()
+    .from(restoredObjects)
+    .where(and(isOfBackup, eq(restoredObjects.objectId, backupId)))
+    .get() !== undefined
 
 /** Call it in the transaction that ends its restore. False when it wasn’t one of the whole server. */
 export const forgetToLoad = (db: Tx, backupId: string) =>
   db
     .delete(restoredObjects)
-    .where(and(isToLoad, eq(restoredObjects.objectId, backupId)))
+    .where(and(isOfBackup, eq(restoredObjects.objectId, backupId)))
     .returning()
     .all().length > 0
 

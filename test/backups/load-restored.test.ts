@@ -57,6 +57,21 @@ async function load({ t }: Scene, kind: 'service' | 'environment', { id }: { id:
 const runningOf = async ({ t }: Scene, label: string) =>
   (await t.docker.listContainers({ labels: [label] })).map(({ id }) => id).sort()
 
+test('a backup whose databases are yet to be loaded after a restore of the server is neither restored elsewhere nor deleted', async () => {
+  const s = await aService()
+  const { id } = await s.backUp()
+  noteToLoad(s.t.db, id)
+  const begin = async (body: { into?: string }) =>
+    (await s.ada.post(`/backups/${id}/restore`, body)).status
+  expect([await begin({ into: 'new' }), await begin({})]).toEqual([409, 409])
+  expect((await s.ada.delete(`/backups/${id}`)).status).toBe(409)
+  loadRestored(s.t.deps, 'service')
+  await s.t.jobs.idle()
+  expect((await s.ada.get(`/backups/${id}`)).json.restore.status).toBe('succeeded')
+  expect(await begin({ into: 'new' })).toBe(201)
+  await s.t.jobs.idle()
+})
+
 test('programs of a service that began with empty databases restart once these are loaded, and only then', async () => {
   const scene = await twoPrograms()
   const { ada, backup, service, restic } = scene

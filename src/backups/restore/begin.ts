@@ -1,3 +1,4 @@
+import { isToLoad } from '../../db/restored.ts'
 import { findOwnLiveEnvironment, listOwnEnvironments } from '../../environments/store.ts'
 import { hasJob } from '../../jobs/store.ts'
 import { AppError, Failure, found, invalidField } from '../../platform/errors.ts'
@@ -127,7 +128,7 @@ function namedIn(backup: Backup, database: string | null | undefined) {
 function refuseBusy(deps: BackupDeps, backup: Backup) {
   refuseRemoving(deps, backup)
   refuseUnusable(deps, found('backup', getBackup(deps.db, backup.id)))
-  if (isBeingRestored(deps.db, backup))
+  if (isBeingRestored(deps.db, backup) || isToLoad(deps.db, backup.id))
     throw new AppError('conflict', 'This backup is being restored. Wait until that has ended.')
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/index.ts'
-import { forgetToLoad, listToLoad } from '../../db/restored.ts'
+import { forgetToLoad, isToLoad } from '../../db/restored.ts'
 import { newId } from '../../db/new-id.ts'
 import type { StoredReplaced, StoredRestore } from '../../db/schema.ts'
 import type { Kind } from '../../jobs/task.ts'
@@ -108,7 +108,7 @@ export const restoreKind =
         await undoLeft(work.undo)
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew) refuseNotStarted(db, into.id)
-        const withVolumes = !listToLoad(db).some(({ id }) => id === backup.id)
+        const withVolumes = !isToLoad(db, backup.id)
         const withDatabases = !isLoaded
         const which = { database, withDatabases, withVolumes }
         await restore(deps, { backup, into, ...which, log, work, note })
