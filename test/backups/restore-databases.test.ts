@@ -98,6 +98,23 @@ test.each([
   expect(restoreOf()).toMatchObject({ status: 'cancelled', error })
 })
 
+test.each([
+  ['after another one was replaced', ['one', 'two'], 'one', 'two'],
+  ['while it was replaced itself', ['one'], 'one', null],
+])('a restore whose load fails %s says so', async (_, components, named, unnamed) => {
+  const scene = await aDatabase(unnamed ? 'redis' : 'mysql', components)
+  const { restic, runs, restoreOf } = scene
+  const { read } = restic.faults
+  restic.faults.read = (options) => {
+    if (runs.length === components.length) throw away()
+    return read!(options)
+  }
+  expect(await restore(scene)).toBe('failed')
+  expect(restoreOf().error).toContain(`the databases of ${named}`)
+  if (unnamed) expect(restoreOf().error).not.toContain(`the databases of ${unnamed}`)
+  expect(restoreOf().error).toContain(away().message)
+})
+
 /** A restore that Davit's end interrupted, as the next process takes it up. */
 async function interrupted(...of: Parameters<typeof aDatabase>) {
   const scene = await aDatabase(...of)

@@ -1,13 +1,6 @@
 import { Failure } from '../../platform/errors.ts'
 import type { Backup } from '../store.ts'
 
-export const halfWritten = ({ message, hint }: Failure) =>
-  new Failure(
-    'restore_incomplete',
-    `Its volumes are incomplete: ${message}`,
-    `${hint} Then restore again, or restore the backup that was made before.`,
-  )
-
 export const noSubject = ({ restore, subjectName }: Backup) =>
   new Failure(
     'restore_no_subject',

@@ -123,7 +123,8 @@ export const restoreKind =
         const status = end.status === 'done' ? 'succeeded' : end.status
         const failure = end.status === 'failed' ? maskedBy(log, end.failure) : notResumed
         const reached = getBackup(db, backup.id)?.restore
-        const left = end.status === 'cancelled' && !into.isNew && reached ? leftBy(reached) : null
+        const left =
+          end.status === 'done' || into.isNew || !reached ? null : leftBy(reached, status)
         const said = [left, failure].flatMap((one) => one && `${one.message} ${one.hint}`)
         const error = said.filter(Boolean).join(' ') || null
         db.transaction((tx) => {
@@ -168,15 +169,16 @@ function restartAppsOf(deps: BackupDeps, subject: Subject) {
 }
 
 /** Null when all is as it was. */
-function leftBy({ replaced, before }: StoredRestore) {
+function leftBy({ replaced, before }: StoredRestore, status: string) {
   const { whole = [], part = [] } = replaced ?? {}
   if (whole.length + part.length === 0) return null
   const inPart = part.join(' and ')
   const done = whole.join(' and ')
+  const ended = status === 'failed' ? 'It failed' : 'It was cancelled'
   const message =
     part.length === 0
-      ? `It was cancelled after it had replaced ${done}. The rest is as it was.`
-      : `It was cancelled while it replaced ${inPart}, which may be incomplete.` +
+      ? `${ended} after it had replaced ${done}. The rest is as it was.`
+      : `${ended} while it replaced ${inPart}, which may be incomplete.` +
         (done && ` It had replaced ${done}.`)
   const other = before ? 'the backup that was made before' : 'another backup'
   return { message, hint: `Restore it again, or restore ${other}.` }

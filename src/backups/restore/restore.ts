@@ -3,7 +3,6 @@ import { pipeline } from 'node:stream/promises'
 import { giveBack } from '../../docker/lent.ts'
 import type { StoredReplaced } from '../../db/schema.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
-import { Failure } from '../../platform/errors.ts'
 import { allEnded } from '../../platform/pause.ts'
 import { firstServer } from '../../platform/root.ts'
 import { volumesIn as mountedIn } from '../../runtime/component.ts'
@@ -36,7 +35,7 @@ import { findSubject, workloadOf } from '../subject.ts'
 import type { SubjectKey } from '../subject.ts'
 import { chosenIn } from './choices.ts'
 import type { Chosen } from './choices.ts'
-import { halfWritten, noSubject, nothingLike, notUsed, noVolume, overDatabase } from './refusals.ts'
+import { noSubject, nothingLike, notUsed, noVolume, overDatabase } from './refusals.ts'
 import { createUnmounted } from './unmounted.ts'
 
 type Restoring = {
@@ -236,9 +235,7 @@ async function restoreVolumes(
     for (const { snapshot, volumes, bytes: size } of stored) {
       log.write(`Replacing ${counted(volumes.length, 'volume')} with ${bytes(size)}.`)
       const to = toOf(volumes)
-      await restic.readVolumes({ snapshot, volumes, to, signal }).catch((error) => {
-        throw signal.aborted || !(error instanceof Failure) ? error : halfWritten(error)
-      })
+      await restic.readVolumes({ snapshot, volumes, to, signal })
     }
     note('its volumes', 'whole')
   })
