@@ -171,6 +171,7 @@ test('a backup of an environment is restored into another one of its project, an
   // one that has no such volume stays as it is
   const lacking = await restore(s, json.id, { environmentId: bare, backupFirst: false })
   expect([lacking.status, restic.restored.length]).toEqual(['failed', 1])
+  expect(lacking.error).not.toContain('new service') // no backup of an environment is restored into one
   // nor is it another person's
   const bob = t.logIn('bob@example.com')
   const theirs = await bob.post(`/backups/${json.id}/restore`, { environmentId: staging })

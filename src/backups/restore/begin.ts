@@ -16,6 +16,7 @@ import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { choicesOf } from './choices.ts'
 import { previewNew, restoreIntoNew } from './new-service.ts'
+import { elsewhereFor } from './refusals.ts'
 import { insertRestore } from './restore-job.ts'
 
 type RestoreRequest = { owner: User; input: (typeof restoreForm)['_output'] }
@@ -84,11 +85,11 @@ export function refuseUnusable({ db }: Pick<BackupDeps, 'db'>, backup: Backup) {
 }
 
 function subjectFor(deps: BackupDeps, backup: Backup, environmentId: string | null): Subject {
-  const { subjectName, subjectKind, ownerId } = backup
+  const { subjectName, ownerId } = backup
   if (environmentId === null) {
     const subject = subjectOf(deps, backup)
     if (subject) return subject
-    const elsewhere = subjectKind === 'service' ? 'a new service' : 'another environment'
+    const elsewhere = elsewhereFor(backup)
     throw new AppError('conflict', `${subjectName} was deleted. Restore it into ${elsewhere}.`)
   }
   const isOne = beside(deps, backup).some(({ id }) => id === environmentId)

@@ -1,32 +1,36 @@
 import { Failure } from '../../platform/errors.ts'
 import type { Backup } from '../store.ts'
 
-export const noSubject = ({ restore, subjectName }: Backup) =>
+/** No environment is created with a backup. */
+export const elsewhereFor = ({ subjectKind }: Backup) =>
+  subjectKind === 'service' ? 'a new service' : 'another environment'
+
+export const noSubject = (backup: Backup) =>
   new Failure(
     'restore_no_subject',
-    `${restore?.into?.name ?? subjectName} was deleted.`,
-    'Restore the backup into a new service, or download it.',
+    `${backup.restore?.into?.name ?? backup.subjectName} was deleted.`,
+    `Restore the backup into ${elsewhereFor(backup)}, or download it.`,
   )
 
-export const nothingLike = (component: string) =>
+export const nothingLike = (component: string, backup: Backup) =>
   new Failure(
     'restore_no_server',
-    `There is no database ${component} any more that the dump could be loaded into.`,
-    'Add it again under that name, or restore the backup into a new service.',
+    `There is no database ${component} that the dump could be loaded into.`,
+    `Add it under that name, or restore the backup into ${elsewhereFor(backup)}.`,
   )
 
-export const notUsed = (names: string) =>
+export const notUsed = (names: string, backup: Backup) =>
   new Failure(
     'restore_volume_unused',
     `The backup only has ${names}, which its present version doesn’t use any more, and nothing was changed.`,
-    'Give it a volume of that name again, or restore the backup into a new service.',
+    `Give it a volume of that name again, or restore the backup into ${elsewhereFor(backup)}.`,
   )
 
-export const noVolume = (name: string) =>
+export const noVolume = (name: string, backup: Backup) =>
   new Failure(
     'restore_no_volume',
-    `There is no volume ${name} any more, and nothing was changed.`,
-    'Add it again under that name, or restore the backup into a new service.',
+    `There is no volume ${name}, and nothing was changed.`,
+    `Add it under that name, or restore the backup into ${elsewhereFor(backup)}.`,
   )
 
 export const overDatabase = (names: string) =>

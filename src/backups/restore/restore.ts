@@ -84,7 +84,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const unused = unusedOf(live, volumes)
   const names = namesOf(unused)
   const isInVain = servers.length === 0 && unused.length === volumesIn(volumes).length
-  if (unused.length > 0 && isInVain && !into.isNew) throw notUsed(names)
+  if (unused.length > 0 && isInVain && !into.isNew) throw notUsed(names, backup)
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
   if (into.isNew) await createUnmounted(deps, { subject, workload, names: unused, signal })
@@ -122,7 +122,7 @@ async function serversFor(
     const { contents } = chosen
     const { component } = contents
     const source = recipe.databases.find((one) => one.component === component)
-    if (!source) throw nothingLike(component)
+    if (!source) throw nothingLike(component, backup)
     const containerId = containerIn(containers, component)
     const server = { source, containerId, ownerId: backup.ownerId }
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
@@ -193,7 +193,7 @@ async function mountsFor(
           volumes: names.map((name) => {
             const known = there.find((one) => shortName(workload, one) === name)
             const volume = known ?? (isNew && volumeNameOf(workload.id, name))
-            if (!volume) throw noVolume(name)
+            if (!volume) throw noVolume(name, backup)
             return { volume, path: `/${name}` }
           }),
         }
