@@ -35,6 +35,7 @@ import { hasTarget, openRepository, refuseWithoutTarget } from './repository.ts'
 import { refuseRemoving, removeBackup } from './retention.ts'
 import {
   findBackup,
+  isBeforeRestore,
   isBeingProven,
   isBeingRestored,
   isStored,
@@ -161,6 +162,7 @@ export const backupRoutes = (deps: RouteDeps) => {
         throw new AppError('conflict', 'This backup hasn’t ended. Cancel it first.')
       refuseRemoving(deps, backup)
       if (isInUse(db, backup)) throw inUse(backup)
+      if (isBeforeRestore(db, backup)) throw isWayBack()
       const signal = AbortSignal.any([deps.streams.shutdown, AbortSignal.timeout(removalTimeout)])
       audit(c, 'backup.deleted', about(backup))
       const said = hasTarget(db, backup)
@@ -231,6 +233,12 @@ export const backupRoutes = (deps: RouteDeps) => {
     return awaitOrAccept(c, work, { acceptTimeout, at: `/backups/${c.req.param('id')}` })
   }
 }
+
+const isWayBack = () =>
+  new AppError(
+    'conflict',
+    'This is the backup of what a restore is replacing. Delete it once that has ended.',
+  )
 
 /** Milliseconds for removing a backup from its target, which rewrites what it shares with others. */
 const removalTimeout = 3_600_000

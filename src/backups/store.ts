@@ -13,6 +13,7 @@ import {
   targets,
   volumeHolds,
 } from '../db/schema.ts'
+import { listRestoresInto } from '../jobs/after-store.ts'
 import { endJob, hasJob, listJobsWith, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
@@ -113,6 +114,10 @@ export const workOf = (db: Tx, id: string): BackupStatus => {
 /** A backup that is made before a restore must not let the one that is restored be removed. */
 export const isInUse = (db: Tx, backup: Pick<Backup, 'id'>) =>
   isBeingProven(db, backup.id) || isBeingRestored(db, backup) || isToLoad(db, backup.id)
+
+/** True while a restore that it was made before hasn’t ended. */
+export const isBeforeRestore = (db: Tx, { id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) =>
+  listRestoresInto(db, subjectId).some(({ restore }) => restore?.before === id)
 
 /** When one of the subject’s backups was last proven, whether it is still there or not. */
 export function getProofOf(db: Tx, subjectId: string): Date | null {

@@ -133,6 +133,21 @@ test('the backup before a restore doesn’t let the plan remove what is to be re
   expect(restic.backups).toEqual([`backup=${last.id}`])
 })
 
+test('the backup before a restore isn’t deleted until that has ended: what was replaced is only there', async () => {
+  const scene = await aService()
+  const { restic, ada, backUp } = scene
+  const { id } = await backUp()
+  let answer = 0
+  restic.faults.readVolumes = async (options) => {
+    const { before } = (await ada.get(`/backups/${id}`)).json.restore
+    answer = (await ada.delete(`/backups/${before}`)).status
+    await restic.usual.readVolumes!(options)
+  }
+  const { status, before } = await restore(scene, id)
+  expect([status, answer]).toEqual(['succeeded', 409])
+  expect((await ada.delete(`/backups/${before}`)).status).toBe(200)
+})
+
 test('a backup that is being deleted is neither restored nor proven, until that has failed', async () => {
   const scene = await aService()
   const { restic, ada, t, backUp } = scene
