@@ -5,10 +5,12 @@ import { firstServer } from '../../src/platform/root.ts'
 import { pinnedTo } from '../../src/runtime/pins.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
+import { observe } from '../../src/services/observe.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { idle, leftOf, made, settled } from '../services/instances.ts'
 import { comparison, readDocument } from '../support/openapi.ts'
 import { serverId, storeServers } from '../support/servers.ts'
+import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
 import { aService, withVolume } from './scene.ts'
 
@@ -188,6 +190,28 @@ test('nothing of the new service is left when it isn’t restored, whatever the 
   const { status, error } = await restoreNew(scene, id)
   expect([status, error]).toEqual(['failed', expect.stringContaining('didn’t start')])
   expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
+})
+
+test('a restore that Davit’s end interrupted while the new service was stopped for its volumes goes on', async () => {
+  const { restic, backUp, ada, t } = await aService()
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  restic.faults.readVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  const { into } = (await ada.post(`/backups/${id}/restore`, { into: 'new' })).json.restore
+  await began.promise
+  await t.jobs.stop()
+  const { signal } = new AbortController()
+  await observe(t.deps, into.id, { orphans: false, signal }) // as at Davit’s start
+  delete restic.faults.readVolumes
+  const { job, task } = restoring(t, id)
+  await task.run(workOf(job))
+  await task.end({ status: 'done' }, signal)
+  expect((await ada.get(`/backups/${id}`)).json.restore).toMatchObject({ status: 'succeeded' })
+  const { status } = (await ada.get(`/services/${into.id}`)).json
+  expect([status, restic.restored.length]).toEqual(['running', 1])
 })
 
 test('the new service can be deleted while it is restored', async () => {

@@ -89,9 +89,9 @@ export const restoreKind =
       set({ replaced })
     }
     let isRemoved = false
-    // by a process that has ended; it stopped containers, databases among them, once all of these were loaded
-    const isLoaded = backup.held !== null
-    let isLeft = backup.restore.status === 'running' && !isLoaded
+    // by a process that has ended: a new service had started, and all databases were loaded, before it stopped any
+    const isAtVolumes = backup.held !== null
+    let isLeft = backup.restore.status === 'running' && !isAtVolumes
     const undoLeft = async (signal: AbortSignal) => {
       if (isLeft) isLeft = !(await undoLoads(deps, { backup, into, database, signal }))
     }
@@ -107,9 +107,9 @@ export const restoreKind =
         deps.changes.touch(backup.id)
         await undoLeft(work.undo)
         if (before) refuseWithoutBackup(db, before)
-        if (into.isNew) refuseNotStarted(db, into.id)
+        if (into.isNew && !isAtVolumes) refuseNotStarted(db, into.id)
         const withVolumes = !isToLoad(db, backup.id)
-        const withDatabases = !isLoaded
+        const withDatabases = !isAtVolumes
         const which = { database, withDatabases, withVolumes }
         await restore(deps, { backup, into, ...which, log, work, note })
       },
