@@ -73,6 +73,8 @@ export type Watch = {
   share?: (Share & { slot: number }) | null
   /** Stored before requests go back, so that a killed process's decision is carried out by the next. */
   verdict: WatchVerdict | null
+  /** When they went back, in milliseconds since 1970. Stored with the verdict, as that is carried out later. */
+  wentBackAt?: number | undefined
   /** Null while it goes on. */
   end: WatchEnd | null
   /** Why it stays although it failed. */

@@ -39,10 +39,11 @@ export class WatchedTraffic {
     })
   }
 
-  /** Requests that begin from this time on are those of the version before. */
+  /** Requests that begin from this time on are those of the version before. Returns the earliest such time. */
   wentBack(sourceId: string, time: number) {
     const watched = this.#watched.get(sourceId)
-    if (watched) watched.until = Math.min(watched.until, time)
+    if (!watched) return time
+    return (watched.until = Math.min(watched.until, time))
   }
 
   end(sourceId: string) {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { insertDomain } from '../../src/addresses/store.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
 import { getDeployment } from '../../src/environments/store.ts'
+import { neverAborted } from '../../src/platform/pause.ts'
 import { TrafficCollector } from '../../src/traffic/collect.ts'
 import { WatchedTraffic } from '../../src/traffic/watched.ts'
 import { withAda } from '../support/app.ts'
@@ -60,13 +61,8 @@ test('a version that went back for its errors doesn’t excuse those of the next
   }
 })
 
-test('what failed while Davit was down is told, however late the next one reads the log', async () => {
-  const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
-  project.repository.commit(anApp('second'))
-  const { id, containerId } = await project.deploy()
-  await t.watches.stop()
-  log.write(...Array.from({ length: 6 }, () => aLine('app.test', { duration: 0, status: 500 })))
-  t.engine.kill(containerId)
+/** The next process, which reads the log of the edge once it is about to tell what led back. */
+async function resumed({ t }: Pick<Awaited<ReturnType<typeof scene>>, 't'>) {
   const watched = new WatchedTraffic()
   const counted = spyOn(watched, 'countedUntil')
   const next = new Watches({ ...t.deps, watched })
@@ -75,9 +71,43 @@ test('what failed while Davit was down is told, however late the next one reads 
   const collector = new TrafficCollector({ ...t.deps, watched })
   while (await collector.collect());
   await next.idle()
-  expect(getDeployment(t.db, id)!.watch).toMatchObject({
-    ...{ end: 'reverted', isTold: true },
-    requests: [{ status: 500, method: 'GET', path: '/', count: 6 }],
-    figures: { after: { requests: 6, errors: 6 } },
-  })
+}
+
+const failed = (count: number, fields = {}) =>
+  Array.from({ length: count }, () => aLine('app.test', { duration: 0, status: 500, ...fields }))
+
+const sixFailed = {
+  ...{ end: 'reverted', isTold: true },
+  requests: [{ status: 500, method: 'GET', path: '/', count: 6 }],
+  figures: { after: { requests: 6, errors: 6 } },
+}
+
+test('what failed while Davit was down is told, however late the next one reads the log', async () => {
+  const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
+  project.repository.commit(anApp('second'))
+  const { id, containerId } = await project.deploy()
+  await t.watches.stop()
+  log.write(...failed(6))
+  t.engine.kill(containerId)
+  await resumed({ t })
+  expect(getDeployment(t.db, id)!.watch).toMatchObject(sixFailed)
+})
+
+test('what the version before answers since the decision isn’t the other one’s, also where Davit ends before that is carried out', async () => {
+  const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
+  project.repository.commit(anApp('second'))
+  const { id, environmentId, containerId } = await project.deploy()
+  log.write(...failed(6))
+  const work = Promise.withResolvers<void>()
+  const busy = t.locks.run({ id: environmentId }, neverAborted(), () => work.promise)
+  t.engine.kill(containerId)
+  await until(() => getDeployment(t.db, id)!.watch!.verdict !== null)
+  await t.watches.stop()
+  log.write(...failed(3, { ts: Date.now() / 1000 + 1 }))
+  work.resolve()
+  await busy
+  const { now } = Date
+  const later = spyOn(Date, 'now').mockImplementation(() => now() + 5000)
+  await resumed({ t }).finally(() => later.mockRestore())
+  expect(getDeployment(t.db, id)!.watch).toMatchObject(sixFailed)
 })

@@ -32,8 +32,10 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     return false
   }
   // other work may have the containers for now
-  if (routing.routeBack(environmentId)) deps.watched.wentBack(environmentId, Date.now())
-  updateWatch(db, watched, { verdict })
+  const wentBackAt = routing.routeBack(environmentId)
+    ? deps.watched.wentBack(environmentId, Date.now())
+    : undefined
+  updateWatch(db, watched, { verdict, wentBackAt })
   // more are known when it is told, and nothing may hold up going back
   const requests = await failedOf(deps, environmentId).catch(() => [])
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
@@ -41,7 +43,8 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     message,
     end: 'reverted',
     commit(tx) {
-      storeReverted(tx, watched, verdict, { requests, figures: figuresOf(deps.logDb, watched) })
+      const figures = figuresOf(deps.logDb, watched)
+      storeReverted(tx, watched, verdict, { requests, figures, wentBackAt })
     },
     linesOf: ({ number }) => [message, `Went back to #${number}, which is live again.`],
   })

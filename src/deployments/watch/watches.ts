@@ -29,10 +29,11 @@ export class Watches {
     if (watched && !isBegun && !this.#deps.shutdown.aborted) this.#begin(watched)
   }
 
-  #begin({ id, environmentId, watch: { since, verdict, share } }: Watched) {
+  #begin({ id, environmentId, watch: { since, verdict, wentBackAt, share } }: Watched) {
     const stop = new AbortController()
     const run: Run = { ...{ id, stop, verdict }, ending: null, done: Promise.resolve() }
     this.#deps.watched.begin(environmentId, since, share?.slot)
+    if (wentBackAt !== undefined) this.#deps.watched.wentBack(environmentId, wentBackAt)
     this.#runs.set(environmentId, run)
     const { shutdown: signal } = this.#deps
     run.done = retryOnDiskFull(async () => (await this.prepare()).watch(this.#deps, run), {
