@@ -35,6 +35,7 @@ export type LogFilter = Pick<
 > & {
   /** The name of a container. */
   container?: string | undefined
+  deploymentId?: string | undefined
 }
 
 /** Oldest first. Returns fewer lines when they are very long, or take long to find. */
@@ -201,6 +202,7 @@ export function passing({
   search = '',
   stream,
   container,
+  deploymentId,
   process,
   level,
   since = -Infinity,
@@ -216,6 +218,7 @@ export function passing({
       time <= until &&
       (stream === undefined || line.stream === stream) &&
       (container === undefined || line.container === container) &&
+      (deploymentId === undefined || line.deploymentId === deploymentId) &&
       (process === undefined ||
         process.includes(line.process) ||
         process.includes(processLabel(line))) &&

@@ -35,6 +35,22 @@ test('what told against a version is in its JSON and log, and in what people are
     expect(text).toContain('GET /pay → 502')
 })
 
+test('its last lines are told, however much the version before writes meanwhile', async () => {
+  const s = await watched()
+  const { first, second, project, t } = s
+  const write = ({ id, containerId }: typeof first, text: string, count: number) => {
+    const origin = { deploymentId: id, container: containerId, process: 'web', replica: null }
+    const line = { time: Date.now(), stream: 'stdout' as const, text, origin }
+    const log = { sourceId: project.environmentId, logId: '' }
+    t.logs.write(log, Array<typeof line>(count).fill(line))
+  }
+  write(second, 'it crashes', 1)
+  write(first, 'all is well', 1500)
+  s.crash()
+  await until(() => s.stored().watch?.isTold === true)
+  expect(s.stored().watch!.lines).toEqual(['it crashes'])
+})
+
 test('a kill right after going back loses nothing: the next process tells it, once', async () => {
   const s = await wentBack()
   await s.t.watches.stop()

@@ -6,7 +6,7 @@ import { sleepUpTo, within } from '../../platform/pause.ts'
 import { requestsInWords } from '../../notifications/evidence.ts'
 import { noteReverted } from '../notices.ts'
 import { queueStatus } from '../status-store.ts'
-import { getJob } from '../store.ts'
+import type { Deployment } from '../store.ts'
 import type { WatchDeps } from '../context.ts'
 import { say } from '../waiting-store.ts'
 import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
@@ -34,13 +34,13 @@ export async function tellReverted(deps: WatchDeps, id: string) {
   await untilCounted(deps, id)
   const reverted = getDeployment(db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
-  const { environmentId, finishedAt, watch } = reverted
+  const { environmentId, createdAt, finishedAt, watch } = reverted
   // people are told in any case
   const isReplaced = getWatchedOf(db, environmentId) !== undefined // they would be those of another version
   const seen = isReplaced ? [] : await failedOf(deps, environmentId).catch(() => [])
   const requests = seen.length > 0 ? seen : watch.requests
   const until = finishedAt!.getTime()
-  const lines = await lastLines(deps, { id, environmentId, until }).catch(() => [])
+  const lines = await lastLines(deps, { id, environmentId, createdAt, until }).catch(() => [])
   const changes = { requests, lines, figures: figuresOf(deps.logDb, { environmentId, watch }) }
   await retryOnDiskFull(
     async () =>
@@ -67,20 +67,25 @@ async function untilCounted({ db, watched, shutdown }: WatchDeps, id: string) {
   over.abort()
 }
 
-type Reverted = { id: string; environmentId: string; until: number }
+type Reverted = Pick<Deployment, 'id' | 'environmentId' | 'createdAt'> & { until: number }
 
+/** The version before writes to the same log, also while that Davit is down in which this one ended. */
 async function lastLines(
   deps: WatchDeps,
-  { id, environmentId, until }: Reverted,
+  { id, environmentId, createdAt, until }: Reverted,
 ): Promise<Watch['lines']> {
-  const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
   const found = await listLastLines(
     deps,
     { sourceId: environmentId, logId: '' },
-    { limit: 500, until: until + linesWithin, process: processes },
+    {
+      limit: 500,
+      deploymentId: id,
+      since: createdAt.getTime(),
+      until: until + linesWithin,
+    },
   )
   return found
-    .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)
+    .filter(({ stream }) => stream !== 'system')
     .slice(-lineCount)
     .map(({ text }) => text)
 }
