@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { events } from '../../src/db/schema.ts'
 import { updateDeployment } from '../../src/deployments/store.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
 import { logOf } from './apps.ts'
 import { watched } from './watching.ts'
@@ -33,6 +35,82 @@ test('what told against a version is in its JSON and log, and in what people are
   expect(more).toEqual([])
   for (const text of [event!.text, (await logOf(s.ada, s.second)).join('\n')])
     expect(text).toContain('GET /pay → 502')
+})
+
+/** The next process tells it, of which the last one has not. */
+async function toldByNext({ t, stored }: Scene, begin = () => {}) {
+  await t.watches.stop()
+  expect(stored().watch).toMatchObject({ end: 'reverted', isTold: false })
+  begin()
+  const next = new Watches(t.deps)
+  next.resume()
+  await next.idle()
+  expect(stored().watch!.isTold).toBe(true)
+}
+
+/** What the version that is watched wrote is stored once its containers are read, which takes until `read`. */
+function writes(s: Scene, text: string) {
+  const { t, second } = s
+  const timestamp = new Date().toISOString().replace('Z', '000000Z')
+  const read = Promise.withResolvers<void>()
+  t.faults.logSnapshot = async function* (id) {
+    if (id !== second.containerId) return
+    await read.promise
+    yield [{ text, stream: 'stderr', timestamp, ended: true }]
+  }
+  return read
+}
+
+/** Until Davit stops none is stopped, so none is removed. */
+function keepContainers({ t }: Pick<Scene, 't'>) {
+  t.faults.stopContainer = (_, { signal } = {}) =>
+    unlessAborted(Promise.withResolvers<never>().promise, signal!)
+}
+
+function collectOutput({ t }: Pick<Scene, 't'>) {
+  const abort = new AbortController()
+  const running = t.collector.run({ signal: abort.signal })
+  onTestFinished(async () => {
+    abort.abort()
+    await running
+  })
+}
+
+test('what a version wrote is told by the next process, too, however late that reads it', async () => {
+  const s = await watched()
+  keepContainers(s)
+  const read = writes(s, 'it crashes')
+  s.crash()
+  await until(() => s.stored().watch?.end === 'reverted')
+  const { finish } = s.t.collector
+  s.t.collector.finish = async (key) => {
+    read.resolve()
+    await finish.call(s.t.collector, key)
+  }
+  await toldByNext(s, () => collectOutput(s))
+  expect(s.stored().watch!.lines).toEqual(['it crashes'])
+  expect(told(s)).toHaveLength(1)
+})
+
+test('what a version wrote is told where the engine responds only later', async () => {
+  const s = await watched()
+  keepContainers(s)
+  writes(s, 'it crashes').resolve()
+  s.crash()
+  await until(() => s.stored().watch?.end === 'reverted')
+  const away = () => Promise.reject(new Failure('engine_unreachable', 'No answer.', 'Wait.'))
+  await toldByNext(s, () => {
+    Object.assign(s.t.faults, { inspectContainer: away, listContainers: away })
+    let asked = 0
+    s.t.faults.info = async (...of) => {
+      if (++asked < 3) return away()
+      for (const name of ['inspectContainer', 'listContainers', 'info'] as const)
+        delete s.t.faults[name]
+      return s.t.docker.info(...of)
+    }
+    collectOutput(s)
+  })
+  expect(s.stored().watch!.lines).toEqual(['it crashes'])
 })
 
 test('its last lines are told, however much the version before writes meanwhile', async () => {

@@ -23,8 +23,8 @@ import type { WatchDeps } from '../context.ts'
  * out if this one is killed. Returns false when the new version stays.
  */
 export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVerdict) {
-  const { db, routing, collector } = deps
-  const { id, environmentId } = watched
+  const { db, routing } = deps
+  const { environmentId } = watched
   const { message } = verdict
   const why = whyNoWayBack(deps, watched)
   if (why !== null) {
@@ -38,8 +38,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   updateWatch(db, watched, { verdict, wentBackAt })
   // more are known when it is told, and nothing may hold up going back
   const requests = await failedOf(deps, environmentId).catch(() => [])
-  const subjects = subjectsOf(deps, { environmentId, releaseId: id })
-  const isBack = await revert(deps, watched, {
+  return revert(deps, watched, {
     message,
     end: 'reverted',
     commit(tx) {
@@ -48,8 +47,6 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     },
     linesOf: ({ number }) => [message, `Went back to #${number}, which is live again.`],
   })
-  if (isBack) await Promise.all(subjects.map((one) => collector.finish(one)))
-  return isBack
 }
 
 type TakenBack = { end: Exclude<WatchEnd, 'reverted' | 'stays'>; by: string | undefined }

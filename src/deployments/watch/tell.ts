@@ -1,9 +1,11 @@
 import { retryOnDiskFull } from '../../db/failures.ts'
 import type { Watch } from '../../db/schema.ts'
+import { waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { listLastLines } from '../../logs/read-log.ts'
-import { sleepUpTo, within } from '../../platform/pause.ts'
+import { sleepUpTo, unlessAborted, within } from '../../platform/pause.ts'
 import { requestsInWords } from '../../notifications/evidence.ts'
+import { keyOf, listInstancesOfRelease } from '../../runtime/store.ts'
 import { noteReverted } from '../notices.ts'
 import { queueStatus } from '../status-store.ts'
 import type { Deployment } from '../store.ts'
@@ -12,11 +14,14 @@ import { say } from '../waiting-store.ts'
 import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
 import { failedOf } from './view.ts'
 
-/** Milliseconds until the requests that failed are logged, and what the app wrote is stored. */
+/** Milliseconds until the requests that failed are logged. */
 const detailsAfter = 2500
 
-/** More milliseconds until they are counted, which begins late where Davit has just started on a busy machine. */
-const countedWithin = 15_000
+/**
+ * More milliseconds until they are counted, and until the engine responds: both begin late where Davit has just
+ * started on a busy machine.
+ */
+const knownWithin = 15_000
 
 /** Milliseconds after the end that its last lines may say. */
 const linesWithin = 500
@@ -26,12 +31,14 @@ const lineCount = 10
 
 /**
  * Stores what told against a version that went back, the requests that failed and its last lines, and tells people.
- * Can be repeated after a kill, which loses requests that were not stored yet.
+ * Can be repeated after a kill, which loses requests that were not stored yet; where Davit stops, the next one does it.
  */
 export async function tellReverted(deps: WatchDeps, id: string) {
   const { db, shutdown } = deps
+  const read = readOutput(deps, id).catch(() => {}) // at once, as its containers go
   await sleepUpTo(detailsAfter, shutdown)
   await untilCounted(deps, id)
+  await unlessAborted(read, shutdown).catch(() => {})
   const reverted = getDeployment(db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
   const { environmentId, createdAt, finishedAt, watch } = reverted
@@ -39,6 +46,10 @@ export async function tellReverted(deps: WatchDeps, id: string) {
   const isReplaced = getWatchedOf(db, environmentId) !== undefined // they would be those of another version
   const seen = isReplaced ? [] : await failedOf(deps, environmentId).catch(() => [])
   const requests = seen.length > 0 ? seen : watch.requests
+  if (shutdown.aborted) {
+    updateWatch(db, reverted, { requests }) // the next process doesn't know them
+    return
+  }
   const until = finishedAt!.getTime()
   const lines = await lastLines(deps, { id, environmentId, createdAt, until }).catch(() => [])
   const changes = { requests, lines, figures: figuresOf(deps.logDb, { environmentId, watch }) }
@@ -63,8 +74,16 @@ async function untilCounted({ db, watched, shutdown }: WatchDeps, id: string) {
   const over = new AbortController()
   const signal = AbortSignal.any([shutdown, over.signal])
   const counted = watched.countedUntil(finishedAt.getTime(), { signal }).catch(() => {})
-  await within(countedWithin, counted)
+  await within(knownWithin, counted)
   over.abort()
+}
+
+/** What its containers wrote last may not be stored yet; that of removed ones is. */
+async function readOutput({ db, docker, collector, shutdown }: WatchDeps, id: string) {
+  const signal = AbortSignal.any([shutdown, AbortSignal.timeout(knownWithin)])
+  await waitForEngine(docker, { signal })
+  const keys = listInstancesOfRelease(db, id).flatMap((one) => keyOf(one) ?? [])
+  await Promise.all(keys.map((key) => collector.finish(key)))
 }
 
 type Reverted = Pick<Deployment, 'id' | 'environmentId' | 'createdAt'> & { until: number }

@@ -114,12 +114,13 @@ export function fakeDocker(
     setRestartPolicy: (id, policy, options = {}) =>
       put(`update ${short(id)} ${policy.name}`, options, () => engine.setPolicy(id, policy)),
     async *containerLogs(id, { follow = false, ...options } = {}) {
-      const lines = await get(`logs of ${short(id)}`, options, () => {
-        const { startedAt } = engine.container(id)
-        return startedAt === null ? [] : [line('Here I am', startedAt)]
-      })
-      if (lines.length > 0) yield lines
+      yield* logSnapshot(id, options)
       if (follow) await pace.wait<void>(options, (done) => engine.onEnd(id, done))
+    },
+    logSnapshot,
+    async waitForOutput(id, options) {
+      await pace.wait<void>(options, (done) => engine.onEnd(id, done))
+      return false
     },
 
     rootSpace: ({ signal }) => get('space', { signal }, () => engine.space),
@@ -238,6 +239,14 @@ export function fakeDocker(
     yield { kind: 'image', id }
   }
 
+  async function* logSnapshot(id: string, { signal }: Abortable) {
+    const lines = await get(`logs of ${short(id)}`, { signal }, () => {
+      const { startedAt } = engine.container(id)
+      return startedAt === null ? [] : [line('Here I am', startedAt)]
+    })
+    if (lines.length > 0) yield lines
+  }
+
   async function untilHealthTestPasses(
     id: string,
     { test, timeout, isOnce = false, signal }: Parameters<Docker['untilHealthTestPasses']>[1],
@@ -254,7 +263,8 @@ const line = (text: string, at: number) => ({
   text,
   stream: 'stdout' as const,
   time: new Date(at),
-  timestamp: new Date(at).toISOString(),
+  timestamp: new Date(at).toISOString().replace('Z', '000000Z'),
+  ended: true,
 })
 
 const info = {
