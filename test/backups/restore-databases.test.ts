@@ -134,25 +134,6 @@ async function interrupted(...of: Parameters<typeof aDatabase>) {
 
 const { signal } = new AbortController()
 
-test('a restore that Davit’s end interrupted while a database was stopped for its volumes goes on with these', async () => {
-  const { restic, ada, t, id, runs, states, restoreOf } = await aDatabase('redis', ['one'], 'more')
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
-  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
-  await began.promise
-  await t.jobs.stop()
-  expect([await states(), runs]).toEqual([['exited'], ['load']])
-  delete restic.faults.readVolumes
-  const { job, task } = restoring(t, id)
-  await task.run(workOf(job))
-  await task.end({ status: 'done' }, signal)
-  expect([restoreOf().status, restic.restored.length]).toEqual(['succeeded', 1])
-  expect([await states(), runs]).toEqual([['running'], ['load']])
-})
-
 test.each(beside)(
   'a load of %s that Davit’s end may have ended is undone before the restore begins again',
   async (engine) => {

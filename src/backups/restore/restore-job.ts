@@ -89,7 +89,7 @@ export const restoreKind =
       set({ replaced })
     }
     let isRemoved = false
-    // by a process that has ended: a new service had started, and all databases were loaded, before it stopped any
+    // by a process that has ended: a new service had started, and no load was under way, when it stopped any
     const isAtVolumes = backup.held !== null
     let isLeft = backup.restore.status === 'running' && !isAtVolumes
     const undoLeft = async (signal: AbortSignal) => {
@@ -109,9 +109,7 @@ export const restoreKind =
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew && !isAtVolumes) refuseNotStarted(db, into.id)
         const withVolumes = !isToLoad(db, backup.id)
-        const withDatabases = !isAtVolumes
-        const which = { database, withDatabases, withVolumes }
-        await restore(deps, { backup, into, ...which, log, work, note })
+        await restore(deps, { backup, into, database, withVolumes, log, work, note })
       },
       async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}

@@ -44,8 +44,6 @@ type Restoring = {
   into: SubjectKey & { isNew: boolean }
   /** What chooses one alone; null for all that it has. */
   database: string | null
-  /** False when they have been loaded already. */
-  withDatabases: boolean
   /** False when they have been filled already. */
   withVolumes: boolean
   log: LogWriter
@@ -112,7 +110,6 @@ async function serversFor(
   opening: Restoring & { workload: Workload; live: Live; tools: AsyncDisposableStack },
 ): Promise<Server[]> {
   const { backup, database, workload, live, tools } = opening
-  if (!opening.withDatabases) return []
   const { signal } = opening.work
   const { recipe } = live
   const containers = await containersOf(deps, workload, { signal })
