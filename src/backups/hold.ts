@@ -58,17 +58,21 @@ export async function whileHeld<Result>(
   }
   const { observe } = workload.kind === 'service' ? services : apps
   const options = { orphans: false, signal: shutdown }
-  for (;;) {
-    await untilCommandsEnd(deps, held)
-    // events during it were ignored
-    const done = await deps.locks.hold(workload, signal, holding).finally(() =>
-      observe(deps, workload.id, options).catch((error) => {
-        if (!shutdown.aborted)
-          report('what a backup held could not be observed', error, { backup: backup.id })
-      }),
-    )
-    if (done) return done.result
+  const inTurn = async () => {
+    for (;;) {
+      await untilCommandsEnd(deps, held)
+      // events during it were ignored
+      const done = await deps.locks.hold(workload, signal, holding).finally(() =>
+        observe(deps, workload.id, options).catch((error) => {
+          if (!shutdown.aborted)
+            report('what a backup held could not be observed', error, { backup: backup.id })
+        }),
+      )
+      if (done) return done.result
+    }
   }
+  // with runs that go on starting it would never come to its turn
+  return backup.hold === 'stop' ? deps.locks.beforeRuns(workload, signal, inTurn) : inTurn()
 }
 
 /** Commands that run once fail when they are stopped, and don't run again. Others may begin meanwhile. */

@@ -115,11 +115,15 @@ async function begin(run: OnceRun, made: ContainerKey) {
     if (mayBeHalfRestored(db, workload.id)) throw beingRestored(subject)
   }
   refuse()
-  if (locks.isHeld(workload)) run.log?.('Waiting until a backup has copied its volumes.')
-  await locks.beside(workload, signal, async () => {
+  const isRun = subject === 'run'
+  const mayStart = isRun ? locks.mayRunStart(workload) : !locks.isHeld(workload)
+  if (!mayStart) run.log?.('Waiting until a backup has copied its volumes.')
+  const start = async () => {
     refuse()
     await run.runtime.start(made)
-  })
+  }
+  // a deployment doesn't wait for the runs that a backup waits for
+  await (isRun ? locks.startRun(workload, signal, start) : locks.beside(workload, signal, start))
 }
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */

@@ -11,6 +11,9 @@ export class WorkloadLocks {
   /** The ids of one-off commands that this process runs. */
   readonly #commands = new Set<string>()
   readonly #beside = new KeyedLock(mostBeside)
+  readonly #runStarts = new KeyedLock(mostBeside)
+  /** Those that runs wait for before they start. */
+  readonly #beforeRuns = new Set<{ id: string }>()
   /** When each hold began that is under way, in milliseconds. */
   readonly #heldSince = new Map<string, number>()
   /** Milliseconds of the holds that are over. */
@@ -30,6 +33,24 @@ export class WorkloadLocks {
   /** Starts or stops a single container, also during a roll-out, but once nothing holds the others. */
   beside<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#beside.run(id, signal, work)
+  }
+
+  /** Starts a run as `beside`, but after the work that comes before runs. */
+  startRun<Result>(of: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
+    return this.#runStarts.run(of.id, signal, () => this.beside(of, signal, work))
+  }
+
+  /** Runs start after this work, which may wait for the end of those that have started. */
+  beforeRuns<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
+    const one = { id }
+    this.#beforeRuns.add(one)
+    return this.#runStarts
+      .run(id, signal, work, mostBeside)
+      .finally(() => this.#beforeRuns.delete(one))
+  }
+
+  mayRunStart({ id }: { id: string }) {
+    return !this.isHeld({ id }) && !this.#beforeRuns.values().some((one) => one.id === id)
   }
 
   /** As a roll-out; nothing happens beside it. */

@@ -71,6 +71,37 @@ test('a backup that stops what writes waits for commands, which it names, and ca
   expect((await see(backup)).status).toBe('succeeded')
 })
 
+test('a run that is started while a backup waits for its turn waits for it, or for its cancel', async () => {
+  const { begin, see, aCommand, named, start, ended, linesOf, ada, path, t } = await anEnvironment()
+  const aWaiting = async () => {
+    const run = await start(short)
+    await until(async () => (await linesOf(run)).length === 2)
+    expect((await ada.get(`${path}/${run.id}`)).json.status).toBe('pending')
+    return run
+  }
+  const run = await aCommand()
+  const given = await begin('stop')
+  await named(given, run.name)
+  const next = await aCommand() // before the databases are dumped
+  await run.end()
+  await named(given, next.name)
+  const freed = await aWaiting()
+  await ada.post(`/backups/${given}/cancel`)
+  expect((await ended(freed)).status).toBe('succeeded')
+
+  const backup = await begin('stop')
+  await named(backup, next.name)
+  const last = await aCommand()
+  await next.end()
+  await named(backup, last.name)
+  const waiting = await aWaiting()
+  expect((await see(backup)).status).toBe('running')
+  await last.end()
+  expect((await ended(waiting)).status).toBe('succeeded')
+  await t.jobs.idle()
+  expect((await see(backup)).status).toBe('succeeded')
+})
+
 test('a command waits for a backup that holds its volumes, says so, and can be cancelled', async () => {
   const { begin, see, heldUp, start, ended, linesOf, containers, ada, path } = await anEnvironment()
   const { begun, goOn } = heldUp('storeVolumes')
