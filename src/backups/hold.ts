@@ -210,10 +210,14 @@ async function writersOf(
   { volumes, signal }: { volumes: string[]; signal: AbortSignal },
 ): Promise<Container[]> {
   const found = await containersOf({ engines, instanceId }, workload, { signal })
-  const isOne = ({ type, source, readOnly }: Container['mounts'][number]) =>
-    type === 'volume' && !readOnly && volumes.includes(source ?? '')
-  return found.filter(({ mounts }) => mounts.some(isOne))
+  return found.filter((one) => canWriteTo(one, volumes))
 }
+
+export const canWriteTo = ({ mounts }: Pick<Container, 'mounts'>, volumes: string[]) =>
+  mounts.some(
+    ({ type, source, readOnly }) =>
+      type === 'volume' && !readOnly && volumes.includes(source ?? ''),
+  )
 
 /** Those of servers that are away aren’t there. */
 export async function containersOf(

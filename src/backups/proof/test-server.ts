@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Component } from '../../runtime/component.ts'
 import { withTestContainer } from '../../runtime/test-container.ts'
-import { toolsOf, describeServer } from '../recipes/index.ts'
+import { toolsOf } from '../recipes/index.ts'
 import type { Source, Target } from '../recipes/index.ts'
+import { untilReady as ready } from '../recipes/ready.ts'
 
 export type TestServer = {
   component: Component
@@ -15,11 +15,7 @@ export type TestServer = {
   signal: AbortSignal
 }
 
-type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof describeServer>[0]
-
-/** Milliseconds for a server to be ready, and between two looks. */
-const startTimeout = 180_000
-const interval = 200
+type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof ready>[0]
 
 /** Runs an empty server as a component of a service would, and passes it on once it is ready. */
 export async function withTestServer<Result>(
@@ -45,21 +41,12 @@ export async function withTestServer<Result>(
   })
 }
 
-/** Its first start restarts it, so only what its own tool says counts. */
 async function untilReady(deps: Deps, { component, signal }: TestServer, target: Target) {
-  const deadline = performance.now() + startTimeout
-  for (;;) {
-    try {
-      await describeServer(deps, { ...target, signal })
-      return
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      if (performance.now() > deadline) throw notReady(component, error)
-      const container = await deps.docker.inspectContainer(target.containerId, { signal })
-      if (container?.state !== 'running') throw error
-    }
-    await sleep(interval, undefined, { signal })
-  }
+  const isOver = async () =>
+    (await deps.docker.inspectContainer(target.containerId, { signal }))?.state !== 'running'
+  await ready(deps, { ...target, signal }, { isOver }).catch((error) => {
+    throw error instanceof Failure ? notReady(component, error) : error
+  })
 }
 
 const notReady = ({ name }: Component, { message }: Failure) =>

@@ -10,22 +10,13 @@ import { ensureCarrier, receiveVolumes } from '../../runtime/volume-streams.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { volumeNameOf } from '../../services/compose/containers.ts'
 import { bytes, counted } from '../../web/units.ts'
-import { containerIn, recipeIn, volumesThere, whereDataIs } from '../data.ts'
+import { recipeIn, volumesThere, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
-import { containersOf, untilCommandsEnd, whileHeld } from '../hold.ts'
+import { canWriteTo, untilCommandsEnd, whileHeld } from '../hold.ts'
 import type { HoldingWork } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
-import {
-  describeServer,
-  filesOverErased,
-  inspect,
-  load,
-  mayEndInPart,
-  refuseNewer,
-  settled,
-  toolsOf,
-} from '../recipes/index.ts'
-import type { Target } from '../recipes/index.ts'
+import { filesOverErased, inspect, load, mayEndInPart, settled } from '../recipes/index.ts'
+import { untilReady } from '../recipes/ready.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
 import { mountOf } from '../restic/volumes.ts'
@@ -33,9 +24,9 @@ import { shortName } from '../store-subject.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
 import type { SubjectKey } from '../subject.ts'
-import { chosenIn } from './choices.ts'
-import type { Chosen } from './choices.ts'
-import { noSubject, nothingLike, notUsed, noVolume, overDatabase } from './refusals.ts'
+import { noSubject, notUsed, noVolume, overDatabase } from './refusals.ts'
+import { serversFor } from './servers.ts'
+import type { Live, Server } from './servers.ts'
 import { createUnmounted } from './unmounted.ts'
 
 type Restoring = {
@@ -70,7 +61,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   await using tools = new AsyncDisposableStack()
   const [, servers] = await allEnded([
     restic.list({ signal }),
-    serversFor(deps, { ...restoring, workload, live, tools }),
+    serversFor(deps, { backup, database, live, workload, tools, signal }),
   ])
   const volumes =
     database === null && restoring.withVolumes
@@ -85,64 +76,40 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   if (unused.length > 0 && isInVain && !into.isNew) throw notUsed(names, backup)
   if (names)
     log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
+  // what is loaded into a server must not be replaced by files of it, and it must run for that
+  const isOverFiles = servers.some((one) => canWriteTo(one, volumesIn(volumes)))
   if (into.isNew) await createUnmounted(deps, { subject, workload, names: unused, signal })
-  else await readFirst({ ...restoring, restic, servers, volumes })
+  else await readFirst({ ...restoring, restic, servers, volumes, isOverFiles })
   // no other may begin meanwhile, and what is replaced must not wait half done
   await untilCommandsEnd(deps, holding(restoring, { workload, volumes: volumesIn(volumes) }))
   const there = whereDataIs(deps, workload)
+  const replaceVolumes = () => restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+  if (isOverFiles) {
+    await replaceVolumes()
+    for (const { target } of servers) {
+      await target.tools?.[Symbol.asyncDispose]() // they share the network that the server had
+      await untilReady(there, { ...target, signal })
+    }
+  }
   for (const server of servers) await restoreInto(there, { ...restoring, restic, ...server })
-  if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+  if (!isOverFiles && volumes.length > 0) await replaceVolumes()
   // both at once, where leaving would wait for one after the other
   await allEnded([tools.disposeAsync(), restic[Symbol.asyncDispose]()])
-}
-
-type Live = Awaited<ReturnType<typeof recipeIn>>
-
-type Server = Chosen & {
-  target: Target
-  /** In which it keeps files of its own. */
-  folders: string[]
-}
-
-/** The servers that run, each of a version that reads the dump. */
-async function serversFor(
-  deps: BackupDeps,
-  opening: Restoring & { workload: Workload; live: Live; tools: AsyncDisposableStack },
-): Promise<Server[]> {
-  const { backup, database, workload, live, tools } = opening
-  const { signal } = opening.work
-  const { recipe } = live
-  const containers = await containersOf(deps, workload, { signal })
-  const there = whereDataIs(deps, workload)
-  const servers: Server[] = []
-  for (const chosen of chosenIn(backup, database)) {
-    const { contents } = chosen
-    const { component } = contents
-    const source = recipe.databases.find((one) => one.component === component)
-    if (!source) throw nothingLike(component, backup)
-    const containerId = containerIn(containers, component)
-    const server = { source, containerId, ownerId: backup.ownerId }
-    const target = { ...server, tools: tools.use(toolsOf(there, server)) }
-    const { engine } = source
-    const { version, folders } = await describeServer(there, { ...target, signal })
-    refuseNewer(contents, { engine, version })
-    servers.push({ ...chosen, target, folders })
-  }
-  return servers
 }
 
 /** What the target doesn’t have whole, or has changed, must not cost the old data: reads all of it to nowhere. */
 async function readFirst({
   backup,
   ...reading
-}: Restoring & { restic: Restic; servers: Server[]; volumes: Mounts }) {
-  const { restic, servers, volumes, log, work } = reading
-  const files = [
+}: Restoring & { restic: Restic; servers: Server[]; volumes: Mounts; isOverFiles: boolean }) {
+  const { restic, servers, volumes, isOverFiles, log, work } = reading
+  const overErased = [
     ...servers.flatMap(({ target, contents, only }) =>
       filesOverErased({ ...target, contents, database: only }),
     ),
     ...volumes.map(({ file }) => file),
   ]
+  const files = isOverFiles ? backup.files.map(({ file }) => file) : overErased
   if (files.length === 0) return
   log.write('Reading the backup before anything is removed for it.')
   const read = fileReader(backup, restic)
@@ -212,7 +179,9 @@ function unusedOf({ components }: Live, volumes: Mounts) {
 
 /** Those that have the data of a server that is loaded now. When it was backed up they had something else. */
 function volumesOver(servers: Server[], { live, volumes }: { live: Live; volumes: Mounts }) {
-  const folders = new Map(servers.map((one) => [one.contents.component, one.folders]))
+  const folders = new Map(
+    servers.flatMap((one) => (one.folders ? [[one.contents.component, one.folders]] : [])),
+  )
   const { dumped } = live.knowing(folders)
   const loaded = mountedIn(live.components.filter(({ name }) => folders.has(name)))
   return volumesIn(volumes).filter((volume) => dumped.includes(volume) && loaded.includes(volume))

@@ -1,0 +1,59 @@
+import type { Container } from '../../docker/index.ts'
+import { partLabel } from '../../docker/labels.ts'
+import type { Workload } from '../../runtime/workload.ts'
+import { containerIn, whereDataIs } from '../data.ts'
+import type { recipeIn } from '../data.ts'
+import type { BackupDeps } from '../deps.ts'
+import { containersOf } from '../hold.ts'
+import { describeServer, refuseNewer, toolsOf } from '../recipes/index.ts'
+import type { Target } from '../recipes/index.ts'
+import { getBackup } from '../store.ts'
+import type { Backup } from '../store.ts'
+import { chosenIn } from './choices.ts'
+import type { Chosen } from './choices.ts'
+import { nothingLike } from './refusals.ts'
+
+/** What runs where the data is restored into. */
+export type Live = Awaited<ReturnType<typeof recipeIn>>
+
+type Opening = {
+  backup: Backup
+  /** What chooses one database alone; null for all. */
+  database: string | null
+  live: Live
+  workload: Workload
+  tools: AsyncDisposableStack
+  signal: AbortSignal
+}
+
+export type Server = Chosen & {
+  target: Target
+  /** In which it keeps files of its own; null for one that is held. */
+  folders: string[] | null
+} & Pick<Container, 'mounts'>
+
+/** The servers to load into, each of a version that reads the dump. All of them run, but for those that are held. */
+export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Server[]> {
+  const { backup, database, live, workload, tools, signal } = opening
+  const containers = await containersOf(deps, workload, { signal })
+  const there = whereDataIs(deps, workload)
+  // by a process that has ended, which asked them
+  const ids = getBackup(deps.db, backup.id)?.held?.map(({ id }) => id) ?? []
+  const held = containers.filter(({ id }) => ids.includes(id))
+  const servers: Server[] = []
+  for (const chosen of chosenIn(backup, database)) {
+    const { contents } = chosen
+    const { component } = contents
+    const source = live.recipe.databases.find((one) => one.component === component)
+    if (!source) throw nothingLike(component, backup)
+    const heldOne = held.find(({ labels }) => labels[partLabel] === component)
+    const containerId = heldOne?.id ?? containerIn(containers, component)
+    const server = { source, containerId, ownerId: backup.ownerId }
+    const target = { ...server, tools: tools.use(toolsOf(there, server)) }
+    const described = heldOne ? null : await describeServer(there, { ...target, signal })
+    if (described) refuseNewer(contents, { engine: source.engine, version: described.version })
+    const { mounts = [] } = containers.find(({ id }) => id === containerId) ?? {}
+    servers.push({ ...chosen, target, folders: described?.folders ?? null, mounts })
+  }
+  return servers
+}
