@@ -35,6 +35,26 @@ test('in a freeze a share is promoted with a note only, which the audit log and 
   })
 })
 
+test('a share that is deployed and promoted in a freeze keeps both notes', async () => {
+  const { t, ada, project, path, first, ask } = await shared()
+  await ask('cancel')
+  const { environmentId } = first
+  await ada.post(`/envs/${environmentId}/freezes`, { until: inAnHour(), reason: 'the fair' })
+  const third = await project.deploy({ ...asked, note: 'prices are wrong' })
+  await t.jobs.idle()
+  const promote = `${path}/deployments/${third.id}/promote`
+  expect((await ada.post(promote, { note: 'they are right now' })).status).toBe(200)
+  const notes = t.db
+    .select()
+    .from(auditEvents)
+    .all()
+    .flatMap(({ details }) => details?.note ?? [])
+  expect(notes).toEqual(['prices are wrong', 'they are right now'])
+  expect(getDeployment(t.db, third.id)!.freeze).toMatchObject({
+    note: 'prices are wrong; they are right now',
+  })
+})
+
 test('while a share isn’t decided, changes are not applied: whose image would it be', async () => {
   const { t, ada, path, second, stored, route, addresses } = await shared()
   const variable = { key: 'GREETING', value: 'hello' }

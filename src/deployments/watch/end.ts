@@ -103,7 +103,7 @@ export async function promote(deps: WatchDeps, watched: Watched, { by, freeze }:
       if (getStatus(db, id) !== 'running') return null
       const { environment } = getEnvironmentIn(db, environmentId)!
       noteSuccess(db, id)
-      if (freeze) updateDeployment(db, id, { freeze })
+      if (freeze) updateDeployment(db, id, { freeze: withNotes(watched, freeze) })
       return promoteShare(deps, watched, environment)
     },
     { behavior: 'immediate' },
@@ -114,6 +114,12 @@ export async function promote(deps: WatchDeps, watched: Watched, { by, freeze }:
   say(deps, now, `Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`)
   logs.publish(id, { status: now.status })
   if (now.watch.seconds === 0) await endWatch(deps, now, { end: 'over' })
+}
+
+/** One that was deployed in a freeze, too, keeps the note that this was done for. */
+function withNotes({ freeze: earlier }: Watched, freeze: MetFreeze): MetFreeze {
+  const notes = new Set([earlier?.note, freeze.note].flatMap((one) => one ?? []))
+  return { ...freeze, note: notes.size > 0 ? [...notes].join('; ') : null }
 }
 
 /** Why a version lost its share of the requests. */
