@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts'
-import type { LogDb } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { onceIn, openStack } from '../deployments/stack/open.ts'
 import { imageMissing, refuseMissing, workloadOf } from '../deployments/steps/deploy.ts'
 import { forgetAttempts } from '../jobs/store.ts'
 import type { End, Kind } from '../jobs/task.ts'
 import { urlOf } from '../environments/json.ts'
+import { getMain } from '../environments/store.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -17,12 +18,14 @@ import { joinWords, wordsOf } from '../platform/shell-words.ts'
 import { placesOf } from '../addresses/places.ts'
 import { explain } from '../runtime/explain.ts'
 import { endFailure, named } from '../runtime/once-failures.ts'
+import { getOnce } from '../runtime/once-store.ts'
 import { removeOnce, runOnce } from '../runtime/run-once.ts'
+import { keyOf } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { StopReason } from '../containers/store.ts'
 import { noteScheduleEnd } from './schedule-notice.ts'
 import type { Starts } from './starts.ts'
-import { deleteRun, endRun, getRunIn, listOld, logOf, setRunning } from './store.ts'
+import { deleteRun, endRun, getRunIn, listOld, logOf, setDeployment, setRunning } from './store.ts'
 import type { RunEnd, RunIn } from './store.ts'
 
 export type RunDeps = RuntimeDeps & {
@@ -55,12 +58,13 @@ export const runKind =
       again: 'run it again',
       async run(work) {
         log.mask = await deps.masks.of(environment.id)
-        const component = await componentOf(deps, found, work.signal)
+        const current = inLiveImage(db, found)
+        const component = await componentOf(deps, current, work.signal)
         if (run.status === 'pending' && attempt === 1)
           log.write(`Running ${joinWords(wordsOf(run.command))}`)
         let containerId = ''
         const ended = await runOnce(deps, {
-          ...{ id, workload, releaseId: found.deployment.id, component },
+          ...{ id, workload, releaseId: current.deployment.id, component },
           ...{ timeout: run.timeout, subject: 'run', resumes: true },
           async created(container, signal) {
             log.flush() // before its own lines
@@ -106,6 +110,15 @@ export const runKind =
       requeue: () => starts.over(id),
     }
   }
+
+/** It may have waited for its turn, and another version may be live since. */
+function inLiveImage(db: Db, found: RunIn): RunIn {
+  const { id, environmentId } = found.run
+  const live = keyOf(getOnce(db, id)) ? undefined : getMain(db, environmentId)
+  if (!live || live.id === found.deployment.id) return found
+  setDeployment(db, id, live.id)
+  return { ...found, deployment: live }
+}
 
 function endOf(end: End, exitCode: number | null): RunEnd & { line: string } {
   if (end.status === 'cancelled') return { status: 'cancelled', line: 'Cancelled.' }

@@ -67,6 +67,10 @@ export const countActive = (db: Db, ownerId: string) => {
 
 export const getSchedule = (db: Db, id: string) => getRow(db, schedules, eq(schedules.id, id))
 
+/** Call it before its container is created from that deployment's image. */
+export const setDeployment = (db: Db, id: string, deploymentId: string) =>
+  db.update(runs).set({ deploymentId }).where(eq(runs.id, id)).run()
+
 /** Returns false when it already is running. */
 export const setRunning = (db: Db, id: string) =>
   db
