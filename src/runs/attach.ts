@@ -13,7 +13,7 @@ import type { Env } from '../web/factory.ts'
 import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { acceptWebSocket } from '../web/web-socket.ts'
-import { refuseTurnedOff } from './start.ts'
+import { cancelRun, refuseTurnedOff } from './start.ts'
 import type { Starts } from './starts.ts'
 import { findRun, isEnded } from './store.ts'
 import type { Run } from './store.ts'
@@ -66,7 +66,13 @@ export function attach(
           if (stdin) starts.giveInputBack(run.id)
           throw error
         })
-      await unlessAborted(starts.attach(run.id, { isAwaited: stdin || !run.stdin }), signal)
+      const started = starts.attach(run.id, { isAwaited: stdin || !run.stdin })
+      await unlessAborted(started, signal).catch((error) => {
+        // it would take nothing for all of its input; after Davit's end it waits for a client again
+        if (stdin && signal.aborted && !streams.shutdown.aborted)
+          void cancelRun(deps, { run, by: user.email })
+        throw error
+      })
       return attached
     },
     ended: () => endOf(deps, run),

@@ -99,6 +99,21 @@ test('a run with stdin reads what its first client sends, whoever else looks at 
   expect(first).toMatchObject({ text: 'one\ntwo\n', exitCode: 5 })
 })
 
+test('a run whose client leaves with its input before it starts is cancelled', async () => {
+  const { t, id, start, attach, ended, linesOf } = await aLiveEnvironment()
+  const held = Promise.withResolvers<void>()
+  const { signal } = new AbortController()
+  const holding = t.deps.locks.beforeRuns({ id }, signal, () => held.promise)
+  const run = await start(['sh', '-c', 'cat > /all'], { stdin: true })
+  const client = attach(run)
+  await until(async () => (await linesOf(run)).length === 2)
+  client.close()
+  await until(() => t.streams.size === 0)
+  held.resolve()
+  await holding
+  expect((await ended(run)).status).toBe('cancelled')
+})
+
 describe('attaching', () => {
   test('to a run without attach shows what it writes from then on, and its end', async () => {
     const { start, attach, isRunning } = await aLiveEnvironment()
