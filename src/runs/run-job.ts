@@ -80,6 +80,7 @@ export const runKind =
             log.write(line)
             log.flush() // before its own lines
           },
+          slots: work,
           signal: work.signal,
           shutdown: work.shutdown,
         })

@@ -1,6 +1,7 @@
 import type { ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { mayBeHalfRestored } from '../jobs/after-store.ts'
+import type { SlotCalls } from '../jobs/slots.ts'
 import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
@@ -36,6 +37,8 @@ export type Once = {
   /** Awaited when its container was created, before it starts. */
   created?: (container: ContainerKey, signal: AbortSignal) => Promise<void>
   started?: (container: ContainerKey) => void
+  /** Its job lends its slot while it waits for a backup. */
+  slots?: Pick<SlotCalls, 'lendSlot' | 'takeSlot'>
   /** What it waits for. */
   log?: (line: string) => void
   /** Ends it. */
@@ -108,7 +111,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
 
 /** Not while its volumes are moved or replaced, and once nothing holds them. */
 async function begin(run: OnceRun, made: ContainerKey) {
-  const { db, locks, workload, subject, signal } = run
+  const { db, locks, workload, subject, slots, signal } = run
   const { refuseMoving } = await import('./move-store.ts')
   const refuse = () => {
     refuseMoving(db, { ...run, ...made })
@@ -123,7 +126,13 @@ async function begin(run: OnceRun, made: ContainerKey) {
     await run.runtime.start(made)
   }
   // a deployment doesn't wait for the runs that a backup waits for
-  await (isRun ? locks.startRun(workload, signal, start) : locks.beside(workload, signal, start))
+  if (!isRun) return locks.beside(workload, signal, start)
+  while (!locks.mayRunStart(workload)) {
+    slots?.lendSlot() // it can take as long as those runs
+    await locks.startRun(workload, signal, async () => {})
+    await slots?.takeSlot()
+  }
+  await locks.startRun(workload, signal, start)
 }
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */

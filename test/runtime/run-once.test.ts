@@ -18,7 +18,9 @@ import { collect } from '../logs/collecting.ts'
 import { simulatedApp, testApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 
-type Options = Partial<Pick<Once, 'timeout' | 'resumes' | 'signal' | 'created' | 'started'>> & {
+type Options = Partial<
+  Pick<Once, 'timeout' | 'resumes' | 'signal' | 'created' | 'started' | 'slots'>
+> & {
   id?: string
   memoryMb?: number
   command?: string[]
@@ -124,6 +126,24 @@ describe('a command that runs once', () => {
     expect(await run('sleep 0.3; exit 4', { timeout: 0.1, started })).toMatchObject({ exitCode: 4 })
     over.resolve()
     expect(waits).toBeLessThan(3) // what is left of its time doesn't change meanwhile
+  })
+
+  test('lends the slot of its job while it waits for a backup, and has it back before it starts', async () => {
+    const { run, workload, locks } = await aWorkload({ isSimulated: true })
+    const held = Promise.withResolvers<void>()
+    const { signal } = new AbortController()
+    const holding = locks.beforeRuns(workload, signal, () => held.promise)
+    const calls: string[] = []
+    const slots = {
+      lendSlot() {
+        calls.push('lent')
+        held.resolve()
+      },
+      takeSlot: async () => void calls.push('taken'),
+    }
+    await run('exit 0', { slots, started: () => calls.push('started') })
+    await holding
+    expect(calls).toEqual(['lent', 'taken', 'started'])
   })
 
   test('that needs more memory than it may have says so', async () => {
