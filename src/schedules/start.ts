@@ -8,6 +8,7 @@ import type { Timed } from '../jobs/due.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { insertJob, requestCancel } from '../jobs/store.ts'
 import { usualTimeout } from '../platform/limits.ts'
+import { report } from '../platform/journal.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { noteNotStarted } from '../runs/schedule-notice.ts'
 import { bySchedule, insertRun } from '../runs/store.ts'
@@ -71,7 +72,10 @@ export function insert(
 
 /** After the commit. */
 export function follow(jobs: Jobs, replaced: string[]) {
-  if (replaced.length > 0) void jobs.cancel(replaced)
+  if (replaced.length > 0)
+    jobs
+      .cancel(replaced)
+      .catch((error) => report('what a schedule replaces could not be cancelled', error))
   jobs.wake()
 }
 

@@ -88,6 +88,14 @@ describe('while the run before has not ended', () => {
     expect(before).toMatchObject({ id: first!.id, status: 'cancelled' })
     expect(after).toMatchObject({ status: 'pending' })
   })
+
+  test('a cancel that fails, such as at Davit’s end on a full disk, ends nothing else', async () => {
+    const s = await scheduled({ overlap: 'replace' })
+    await s.due(night)
+    s.t.jobs.cancel = () => Promise.reject(new Error('the disk is full'))
+    await s.due('2026-05-05T03:00:00Z')
+    expect(s.runs()).toHaveLength(2)
+  })
 })
 
 describe('a time that was missed', () => {
