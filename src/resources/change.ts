@@ -42,7 +42,7 @@ export function completed(
     throw invalidField('kind', 'can’t be changed. Create another one instead.')
   const names = Object.keys(object.shape)
   const stored = Object.fromEntries(names.map((name) => [name, sendable(row[name])]))
-  const moved = sentTo.find((name) => name in data && !isSame(asStored(name), row[name] ?? null))
+  const moved = sentTo.find((name) => name in data && isOther(name))
   const refused: FieldError[] = []
   const kept = sealed
     .filter((name) => names.includes(name) && isLeft(name))
@@ -64,10 +64,11 @@ export function completed(
     return neverSent.includes(name)
   }
 
-  /** A host may be written in several ways. */
-  function asStored(name: string) {
+  /** A host may be written in several ways. What the form refuses is said by its own field. */
+  function isOther(name: string) {
     const field = (object.shape as Record<string, ZodType>)[name]
-    return field?.safeParse(data[name]).data ?? data[name]
+    const sent = field?.safeParse(data[name])
+    return sent?.success === true && !isSame(sent.data, row[name] ?? null)
   }
 
   function opened(field: string) {

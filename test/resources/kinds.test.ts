@@ -25,13 +25,24 @@ const form = kindForm(
   { note: text('Note').nullish() },
 )
 
-const refused = (data: Record<string, unknown>) => {
+const refusedBy = (schema: z.ZodType, data: Record<string, unknown>) => {
   try {
-    check(form, { kind: 'json', data })
+    check(schema, { kind: 'json', data })
     return []
   } catch (error) {
     return (error as { fields: { field: string }[] }).fields.map((one) => one.field)
   }
+}
+
+/** A row whose token is sent to its host, and whose key is sent nowhere. */
+function aSealed() {
+  const secrets = new Secrets('a secret of the tests, 32 bytes long')
+  const fields = { host: text('Host'), token: text('Token').nullish(), key: text('Key') }
+  const seal = (value: string) => secrets.seal(value, sealedAs('thing', '1'))
+  const row = { id: '1', host: 'a', token: seal('the token'), key: seal('the key') }
+  const sealed = ['token', 'key']
+  const described = { kind: 'thing', sealed, sentTo: ['host'], neverSent: ['key'] }
+  return { secrets, row, described, form: z.object(fields) }
 }
 
 test.each([
@@ -43,7 +54,7 @@ test.each([
   ['none of its own', { kind: 'bucket', name: 'a' }, ['key']],
   ['one of another', { kind: 'folder', name: 'a', path: '/a', key: 'k' }, ['key']],
 ])('a form with kinds that is sent %s', (_, data, fields) => {
-  expect(refused(data)).toEqual(fields)
+  expect(refusedBy(form, data)).toEqual(fields)
 })
 
 test('the API document has one of several bodies, and each kind’s fields', () => {
@@ -68,14 +79,9 @@ test('a change keeps the kind, and completes only its fields', () => {
 })
 
 test('a sealed field stays when it is left out, and null takes an optional one away', () => {
-  const secrets = new Secrets('a secret of the tests, 32 bytes long')
-  const fields = { host: text('Host'), token: text('Token').nullish(), key: text('Key') }
-  const sealed = ['token', 'key']
-  const seal = (value: string) => secrets.seal(value, sealedAs('thing', '1'))
-  const row = { id: '1', host: 'a', token: seal('the token'), key: seal('the key') }
-  const described = { kind: 'thing', sealed, sentTo: ['host'], neverSent: ['key'] }
+  const { secrets, row, described, form } = aSealed()
   const change = (data: Record<string, unknown>, more: object = {}) =>
-    completed(described, { secrets, form: z.object(fields), row, ...more }, data)
+    completed(described, { secrets, form, row, ...more }, data)
   const both = { host: 'a', token: 'the token', key: 'the key' }
   expect(change({})).toEqual(both)
   expect(change({ host: ' a ' })).toMatchObject({ token: 'the token', key: 'the key' })
@@ -85,6 +91,15 @@ test('a sealed field stays when it is left out, and null takes an optional one a
   expect(() => change({ host: 'b' })).toThrow('token')
   expect(change({ host: 'b', token: 'x' })).toEqual({ host: 'b', token: 'x', key: 'the key' })
   expect(() => change({}, { row: { ...row, key: 'of another key' } })).toThrow('key')
+})
+
+test('a place that the form refuses is refused by its own field, whatever was sent for it', () => {
+  const { secrets, row, described, form } = aSealed()
+  const shown = { toString: 1 }
+  for (const host of ['b'.repeat(10), '', null, [], {}, shown, [shown]]) {
+    const data = completed(described, { secrets, form, row }, { host })
+    expect(refusedBy(form, data)).toEqual(['host'])
+  }
 })
 
 test('the JSON of a row has the types of its columns, and none that was not named', () => {
