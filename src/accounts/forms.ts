@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { emailAddress, line, lines, unlessMissing, whole } from '../web/fields.ts'
+import {
+  emailAddress,
+  isWhole,
+  line,
+  lines,
+  notWhole,
+  unlessMissing,
+  whole,
+} from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { isCommonPassword, passwordLength } from './passwords.ts'
 import { tokenScopes } from './token-store.ts'
@@ -10,6 +18,7 @@ const { min, max } = passwordLength
 const newPassword = z
   .string(unlessMissing('must be a password.'))
   .refine((text) => !text.includes('\0'), 'can’t contain a NUL character.')
+  .refine(isWhole, notWhole)
   .refine((text) => [...text].length >= min, `must be at least ${min} characters.`)
   .refine((text) => [...text].length <= max, `must be at most ${max} characters.`)
   .refine((text) => !isCommonPassword(text), 'is one of the most common ones. Choose another.')

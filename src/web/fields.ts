@@ -15,6 +15,11 @@ export const unlessMissing = (problem: string) => ({
     input === null || input === undefined ? required : problem,
 })
 
+/** JSON can have half of a character, which would be stored as another one. */
+export const isWhole = (text: string) => text.isWellFormed()
+
+export const notWhole = 'has half of a character (a lone surrogate). Enter it again.'
+
 /** Text without surrounding whitespace and control characters. */
 export const line = (what: string, { min = 1, max }: { min?: number; max: number }) =>
   z
@@ -23,6 +28,7 @@ export const line = (what: string, { min = 1, max }: { min?: number; max: number
     .min(min, min > 1 ? `must be ${what}.` : required)
     .max(max, `must be at most ${max} characters.`)
     .refine((text) => !hasControl(text), 'can’t have control characters.')
+    .refine(isWhole, notWhole)
 
 export const isAddress = (text: string) =>
   /^[^\s@<>(),;:"\\[\]]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
@@ -49,6 +55,7 @@ export const block = (what: string, { max }: { max: number }) =>
     .string(`must be ${what}.`)
     .max(max, `must be at most ${max} characters.`)
     .refine((text) => !text.includes('\0'), 'can’t have a NUL character.')
+    .refine(isWhole, notWhole)
 
 export const whole = (what: string, { min, max }: { min: number; max: number }) =>
   z.preprocess(

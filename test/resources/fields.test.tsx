@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { registries } from '../../src/db/schema.ts'
+import { environments, registries } from '../../src/db/schema.ts'
 import { insertOwned } from '../../src/resources/store.ts'
 import { flag, line } from '../../src/web/fields.ts'
 import { field, lookOf, looksOf, SchemaFields } from '../../src/web/schema-fields.tsx'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 
 const named = () => field(line('a name', { max: 9 }), { label: 'Name' })
 
@@ -50,4 +50,30 @@ test('a checkbox of a new one has its initial value, and that of a stored one wh
   expect(isChecked({})).toBe(true)
   expect(isChecked({ tls: false })).toBe(false)
   expect(isChecked({ tls: true })).toBe(true)
+})
+
+test('half of a character, which would be stored as another one, is refused by its field', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const half = 'half \ud83d of a character'
+  const { json: project } = await ada.post('/projects', { name: 'site', image: 'busybox' })
+  const variables = `/envs/${t.db.select().from(environments).get()!.id}/variables`
+  const rest = { kind: 'rest', name: 'offsite', url: 'https://backup.example.com' }
+  const login = { host: 'registry.example.com', username: 'ada' }
+  const compose = 'services: { a: { image: busybox, environment: { A: "${A}" } } }'
+  const sent: [string, string, string, object][] = [
+    ['post', '/settings/targets', 'user', { ...rest, userPassword: 'a' }],
+    ['post', '/settings/registries', 'password', login],
+    ['put', `/projects/${project.id}`, 'name', {}],
+    ['post', variables, 'value', { key: 'A' }],
+    ['put', variables, 'text', {}],
+    ['put', '/settings/password', 'password', {}],
+    ['post', '/services/compose', 'A', { name: 'a', compose }],
+  ]
+  for (const [method, path, field, body] of sent) {
+    const { status, json } = await ada[method as 'post'](path, { ...body, [field]: half })
+    const fields = json.errors?.map((one: { field: string }) => one.field)
+    expect([status, fields], path).toEqual([422, [field]])
+  }
+  const whole = { key: 'A', value: '😀' }
+  expect((await ada.post(variables, whole)).json).toMatchObject(whole)
 })

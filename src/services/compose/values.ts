@@ -1,5 +1,6 @@
 import type { FieldError } from '../../platform/errors.ts'
 import { AppError } from '../../platform/errors.ts'
+import { isWhole, notWhole } from '../../web/fields.ts'
 import { newBudget, compilePattern } from './pattern.ts'
 import type { Budget } from './pattern.ts'
 import type {
@@ -67,6 +68,7 @@ function complaint(variable: Variable, value: string | undefined, budget: Budget
   if (value === undefined || value === '')
     return required && !generate ? 'must have a value.' : null
   if (value.includes('\0')) return 'can’t have a NUL character.'
+  if (!isWhole(value)) return notWhole
   if (Buffer.byteLength(value) > maxBytes) return 'must be at most 32 KiB.'
   if (options.length > 0 && !options.includes(value)) return `must be one of ${options.join(', ')}.`
   if (pattern === null) return null
