@@ -20,6 +20,7 @@ import { counted } from '../web/units.ts'
 import type { Drains } from './drains.ts'
 import { progressOf, progressOfTraces } from './progress.ts'
 import { sendDepsOf } from './send-batch.ts'
+import { refuseToken } from './senders/sender.ts'
 import { usesTls } from './senders/syslog.ts'
 import { sealed, senders, sendLines, sendSpans } from './senders/index.ts'
 
@@ -122,6 +123,7 @@ export const drain = resource({
         },
         senders,
       ),
+    check: async (_, input) => refuseToken(input),
   },
   change: {},
   acts: {

@@ -11,6 +11,17 @@ const s3 = {
   ...{ accessKey: 'AKIA', secretKey: 'very-secret-key' },
 }
 
+test('a token that no header can have is refused, but a password with it is sent', async () => {
+  const { ada, path } = await drained({ kind: 'loki', url: 'http://127.0.0.1' }, simulatedApp())
+  const copied = { kind: 'otlp', url: 'http://127.0.0.1', name: 'new', password: 'a\u200b' }
+  const refused = await ada.post(path, copied)
+  expect([refused.status, refused.json.errors[0].field]).toEqual([422, 'password'])
+  const { json: made } = await ada.post(path, { ...copied, username: 'ada' })
+  const changed = await ada.put(`${path}/${made.id}`, { username: null })
+  expect([changed.status, changed.json.errors[0].field]).toEqual([422, 'password'])
+  expect((await ada.put(`${path}/${made.id}`, { username: null, password: 'a' })).status).toBe(200)
+})
+
 test('what is no receiver is refused by its field, also a private address', async () => {
   const t = simulatedApp()
   const { ada, path } = await drained({ kind: 'loki', url: 'http://127.0.0.1:3100' }, t)

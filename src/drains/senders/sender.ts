@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { levelOf } from '../../logs/level.ts'
 import type { Line } from '../../logs/log-line.tsx'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
+import { invalidField } from '../../platform/errors.ts'
 import { block } from '../../web/fields.ts'
 import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
@@ -91,6 +92,12 @@ type Login = {
   username?: string | null | undefined
   password?: string | null | undefined
   headers?: string | null | undefined
+}
+
+/** No header can have other characters, such as those that come along when a page is copied. */
+export function refuseToken({ username, password }: Record<string, unknown>) {
+  if (!username && password && !/^[\x20-\x7e]+$/.test(String(password)))
+    throw invalidField('password', 'has characters that no token has. Copy it again.')
 }
 
 export function headersOf({ username, password, headers }: Login): Record<string, string> {
