@@ -74,7 +74,10 @@ async function loginByBrowser(url: string): Promise<string> {
   const server = new Server({ url, token: null })
   const headers = await visitorHeaders(server)
   const owner = process.env.USER ? `${process.env.USER}@` : ''
-  const name = `${owner}${hostname()}`.replace(/\p{Cc}/gu, '').slice(0, 60)
+  const name = `${owner}${hostname()}`
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, 60)
+    .toWellFormed()
   const { secret, code, interval, expiresIn } = await post<Started>(server, '/auth/device', {
     headers,
     body: { name },

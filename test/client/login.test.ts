@@ -28,8 +28,8 @@ describe('login', () => {
 
   test('on a terminal waits until it is allowed in a browser, and refused there ends it', async () => {
     const { t, ada, start, address, loginsFile } = await withServer({ jobsWait: true })
-    const answered = async (answer: 'allow' | 'refuse') => {
-      const terminal = onTerminal(start(['login', address]))
+    const answered = async (answer: 'allow' | 'refuse', env = {}) => {
+      const terminal = onTerminal(start(['login', address], { env }))
       await terminal.shows(`${address}/settings/device?code=`)
       const code = /code=([A-Z2-7-]{19})/.exec(terminal.text)![1]!
       expect((await ada.page(`/settings/device?code=${code}`)).text).toContain(code)
@@ -44,7 +44,8 @@ describe('login', () => {
     expect(others).toEqual([])
     expect(token).toMatchObject({ scopes: ['write'], name: hostname() })
     expect(terminal.text).not.toContain('dvt_')
-    expect((await answered('refuse')).status).toBe(3)
+    const USER = `a${'😀'.repeat(30)}` // more than the name of a computer has, which ends within one
+    expect((await answered('refuse', { USER })).status).toBe(3)
   })
 
   test('on a terminal asks for the token, and shows it to no one', async () => {
