@@ -51,6 +51,7 @@ import { refsPath } from './ref-routes.tsx'
 import { rollBack, rollbackForm } from './rollback.ts'
 import { refuseShare, takeBack } from './share.ts'
 import { shareOf } from './share-fields.ts'
+import { askShare } from './share-routes.tsx'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, withoutRef } from './trigger.ts'
@@ -87,7 +88,7 @@ export const deploymentRoutes = (
   const audit = auditor(db)
   const plan = planner(deps)
   const isOwn = ownProject(deps)
-  const trigger = input(triggerForm(config))
+  const trigger = input(triggerForm(config), askShareAgain)
 
   return factory
     .createApp()
@@ -216,6 +217,14 @@ export const deploymentRoutes = (
         {mapOf(project)}
       </ProjectFrame>
     )
+  }
+
+  /** Other deployments are started by a button alone. */
+  function askShareAgain(c: Context, draft: Draft) {
+    const { strategy, environment_id: environmentId } = draft.values
+    return strategy === 'share' && environmentId
+      ? askShare(c, deps, { environmentId, draft })
+      : null
   }
 
   function startOrAsk(c: Context, sent: TriggerRequest) {

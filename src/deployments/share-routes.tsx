@@ -4,7 +4,7 @@ import { auditor } from '../audit/record.ts'
 import { hasShare } from '../db/watch-schema.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
 import { followedInWords } from '../environments/followed.ts'
-import { environmentIn } from '../environments/own-environment.ts'
+import { findOwnEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/paths.ts'
 import { AppError } from '../platform/errors.ts'
@@ -14,10 +14,12 @@ import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
 import { SchemaFields } from '../web/schema-fields.tsx'
 import { userOf } from '../web/user-of.ts'
 import { askingForNote, checkFreeze, passedIn } from './freeze-dialog.tsx'
@@ -40,15 +42,9 @@ export const shareRoutes = (deps: ShareDeps & ViewDeps & { watches: Watches }) =
 
   return factory
     .createApp()
-    .get('/projects/:id/envs/:envId/share', (c) => {
-      const { project, environment } = environmentIn(deps, c)
-      const refused = whyRefused(deps, { project, environmentId: environment.id })
-      return show(c, {
-        title: `Deploy ${project.name} ${environment.name} to a share`,
-        page: () => <ShareDialog {...{ project, environment, refused }} />,
-        json: () => ({ refused }),
-      })
-    })
+    .get('/projects/:id/envs/:envId/share', (c) =>
+      show(c, askShare(c, deps, { environmentId: c.req.param('envId'), draft: emptyDraft })),
+    )
     .post(
       '/projects/:id/deployments/:deploymentId/promote',
       ownProject(deps),
@@ -115,6 +111,24 @@ function refuseStopped({ status }: Pick<Deployment, 'status'>) {
 
 type ShareDeps = Parameters<typeof refuseShare>[0]
 
+/** The dialog, with what was wrong in it. */
+export function askShare(
+  c: Context,
+  deps: ShareDeps,
+  { environmentId, draft }: { environmentId: string; draft: Draft },
+): View {
+  const { id: projectId, ownerId } = ownKey(c)
+  const key = { id: environmentId, projectId, ownerId }
+  const { project, environment } = findOwnEnvironment(deps.db, key)
+  const refused = whyRefused(deps, { project, environmentId })
+  const shown = { ...draft, message: draft.message ?? refused }
+  return {
+    title: `Deploy ${project.name} ${environment.name} to a share`,
+    page: () => <ShareDialog {...{ project, environment, draft: shown }} />,
+    json: () => ({ refused }),
+  }
+}
+
 function whyRefused(deps: ShareDeps, of: { project: Project; environmentId: string }) {
   try {
     refuseShare(deps, { ...of, strategy: 'share' })
@@ -126,9 +140,9 @@ function whyRefused(deps: ShareDeps, of: { project: Project; environmentId: stri
   }
 }
 
-type Props = { project: Project; environment: Environment; refused: string | null }
+type Props = { project: Project; environment: Environment; draft: Draft }
 
-const ShareDialog = ({ project, environment, refused }: Props) => (
+const ShareDialog = ({ project, environment, draft }: Props) => (
   <ModalForm
     title={
       <>
@@ -137,7 +151,7 @@ const ShareDialog = ({ project, environment, refused }: Props) => (
     }
     from={{ href: environmentPath(environment), name: environment.name }}
     action={`/projects/${project.id}/deployments`}
-    draft={{ ...emptyDraft, message: refused }}
+    draft={draft}
     submit="Deploy"
   >
     <input type="hidden" name="environment_id" value={environment.id} />

@@ -21,12 +21,12 @@ type Data = Body['data']
 
 /**
  * Checks the body, form or JSON, against one schema and stores the result in `c.var.input`. When the schema
- * or the handler refuses a browser's form, `again` redraws it with its input. `complete` adds what a change
- * may omit; `sent` then describes the body.
+ * or the handler refuses a browser's form, `again` redraws it with its input, or answers null where there was
+ * only a button. `complete` adds what a change may omit; `sent` then describes the body.
  */
 export const input = <Schema extends ZodType>(
   schema: Schema,
-  again?: (c: Context, draft: Draft) => View | Promise<View>,
+  again?: (c: Context, draft: Draft) => View | null | Promise<View>,
   { complete, sent = schema }: { complete?: (c: Context, data: Data) => Data; sent?: ZodType } = {},
 ) =>
   checking(
@@ -34,20 +34,22 @@ export const input = <Schema extends ZodType>(
     createMiddleware<Input<Schema>>(async function readInput(c, next) {
       const body = await readBody(c)
       const { refusal } = c.var
-      if (refusal) {
-        if (isShownInForm(refusal)) return redraw(refusal)
-        throw refusal
-      }
+      if (refusal) return redrawOrThrow(refusal)
       try {
         const data = complete ? complete(c, body.data) : body.data
         c.set('input', check(schema, { kind: body.kind, data }))
       } catch (error) {
-        if (isShownInForm(error)) return redraw(error)
-        throw error
+        return redrawOrThrow(error)
       }
       await next()
-      if (isShownInForm(c.error)) c.res = await redraw(c.error)
+      c.res = (await redraw(c.error)) ?? c.res
       return
+
+      async function redrawOrThrow(error: unknown) {
+        const redrawn = await redraw(error)
+        if (redrawn) return redrawn
+        throw error
+      }
 
       function isShownInForm(error: unknown): error is AppError {
         return (
@@ -58,11 +60,15 @@ export const input = <Schema extends ZodType>(
         )
       }
 
-      async function redraw({ code, fields, message }: AppError) {
+      /** Null for what isn't shown in a form. */
+      async function redraw(error: unknown) {
+        if (!isShownInForm(error)) return null
+        const { code, fields, message } = error
         const refused = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
         const errors = { ...lostOf(schema, body), ...refused }
         const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
-        return show(c, await again!(c, draft), httpStatusOf[code])
+        const view = await again!(c, draft)
+        return view && show(c, view, httpStatusOf[code])
       }
     }),
   )

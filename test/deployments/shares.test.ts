@@ -252,3 +252,25 @@ test('a share that isn’t possible any more when its turn comes fails, and noth
   expect(second).toMatchObject({ status: 'failed', error: { code: 'share_impossible' } })
   expect(getDeployment(t.db, first.id)!.status).toBe('running')
 })
+
+test('what is wrong in the dialog of a share is said at its field, and what was typed stays', async () => {
+  const { ada } = withAda(appBehindEdge())
+  const fields = { strategy: 'share', percent: '80', sticky: '1', branch: 'next' }
+  const { json: project } = await ada.post('/projects', {
+    name: 'site',
+    repositoryUrl: 'https://git.example.com/team/site.git',
+  })
+  const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const post = (fields: Record<string, string>) =>
+    ada.htmx('POST', `/projects/${project.id}/deployments`, {
+      environment_id: environment.id,
+      ...fields,
+    })
+  const { status, text } = await post(fields)
+  expect(status).toBe(422)
+  expect(text).toContain('id="field-percent-error"')
+  expect(text).toMatch(/name="percent"[^>]*value="80"|value="80"[^>]*name="percent"/)
+  expect(text).toContain('value="next"')
+  const button = await post({ branch: 'bad name' })
+  expect([button.status, button.text.includes('<form')]).toEqual([422, false])
+})
