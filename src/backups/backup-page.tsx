@@ -52,7 +52,7 @@ export const BackupPage = ({ log, draft, preview, ...of }: PageProps) => {
     <>
       <Status {...of} />
       <Contents backup={backup} hasTarget={of.target !== undefined} />
-      {preview && <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />}
+      <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />
       <LogViewer
         {...log}
         path={path}
@@ -185,8 +185,10 @@ const questions = {
 
 /** What the dump had, and the snapshots by which restic finds it without Davit. */
 const Contents = ({ backup, hasTarget }: { backup: Backup; hasTarget: boolean }) =>
-  backup.files.length === 0 ? null : (
-    <section aria-labelledby="contents-heading">
+  backup.files.length === 0 ? (
+    <Live as="section" id="contents" hidden />
+  ) : (
+    <Live as="section" id="contents" aria-labelledby="contents-heading">
       <h2 id="contents-heading">Contents</h2>
       {(backup.contents ?? []).map(({ component, engine, version, databases }) =>
         databases.map(({ name, tables }) => (
@@ -249,7 +251,7 @@ const Contents = ({ backup, hasTarget }: { backup: Backup; hasTarget: boolean })
           </li>
         ))}
       </ul>
-    </section>
+    </Live>
   )
 
 /** Tables of a database that its page lists. */

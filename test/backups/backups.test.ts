@@ -50,3 +50,22 @@ test('a program that asks for a backup isn’t made to wait for what only its pa
   expect((await s.ada.page(`/backups/${id}`)).status).toBe(500)
   expect(await s.ada.get(`/backups/${id}`)).toMatchObject({ status: 200, json: { id } })
 })
+
+test('a page that was opened while it ran shows what it has, and how to restore it, at its end', async () => {
+  const s = await aService()
+  let opened = ''
+  s.restic.faults.storeVolumes = async (options) => {
+    const [running] = (await s.ada.get(s.path)).json.items
+    opened = (await s.ada.page(`/backups/${running.id}`)).text
+    return s.restic.usual.storeVolumes(options)
+  }
+  const backup = await s.backUp()
+  const headers = { Accept: 'text/html', 'HX-Request': 'true', 'Davit-Live': '1' }
+  const changed = await (await s.ada.send(`/backups/${backup.id}`, { headers })).text()
+  expect(opened).not.toContain(`/backups/${backup.id}/restore`)
+  for (const has of [`/backups/${backup.id}/restore`, `/backups/${backup.id}/download`])
+    expect(changed).toContain(has)
+  const ids = [...changed.matchAll(/hx-target="#([\w-]+)" hx-swap="outerMorph"/g)]
+  expect(ids.length).toBeGreaterThan(2)
+  for (const [, id] of ids) expect(opened).toContain(` id="${id}"`)
+})

@@ -21,9 +21,15 @@ type Props = {
 type OverProps = Props & { isBeside: boolean }
 type NewProps = Props & { service: NewService }
 
-/** What a restore replaces or creates, the last one, and a form for each. */
-export const RestoreSection = ({ draft, ...of }: Props) => {
-  const { backup, preview } = of
+/** What a restore replaces or creates, the last one, and a form for each. Empty without a preview. */
+export const RestoreSection = ({
+  draft,
+  preview,
+  ...about
+}: Omit<Props, 'preview'> & { preview: Preview | null }) => {
+  if (!preview) return <Live as="section" id="restore" hidden />
+  const { backup } = about
+  const of = { ...about, preview }
   const { into = 'same', environment_id: environmentId } = draft.values
   const form = into === 'new' ? 'new' : environmentId === undefined ? 'same' : 'other'
   const draftOf = (one: typeof form) => (one === form ? draft : emptyDraft) // each has only its own
