@@ -8,6 +8,7 @@ import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
 import { auditor } from '../audit/record.ts'
+import { DocTab } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted } from '../web/units.ts'
@@ -257,6 +258,6 @@ const HowToJoin = ({ command }: { command: string }) => (
       <CopyButton text={command} what="the command" />
     </span>
     It asks for this code, which works once, within 15 minutes, and is shown only now. It checks the
-    server first, and lists what it changes. <a href="/docs/servers">More about servers</a>
+    server first, and lists what it changes. <DocTab doc="servers">More about servers</DocTab>
   </>
 )

@@ -265,6 +265,14 @@ export const DocLink = ({ doc, children }: Props & { children: Child }) => (
   </a>
 )
 
+/** Opens in a new tab, where leaving the page would lose what it shows only once. */
+export const DocTab = ({ doc, children }: Props & { children: Child }) => (
+  <a href={docPath(doc)} target="_blank">
+    {children}
+    <span class="visually-hidden"> (opens in a new tab)</span>
+  </a>
+)
+
 /** Placed beside a heading, for the whole section. */
 export const HelpLink = ({ doc }: Props) => (
   <a class="help-link" href={docPath(doc)} title="Documentation">

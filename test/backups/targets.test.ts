@@ -76,12 +76,14 @@ describe('a target', () => {
     expect(new Set(keys).size).toBe(3)
   })
 
-  test('shows its key in the dialog, and in the list without a script', async () => {
+  test('shows its key in the dialog, whose link leaves it open, and in the list without a script', async () => {
     const { ada } = scene()
     const form = { kind: 'rest', name: 'a', url: rest.url, password: 'a kept key' }
     const dialog = await ada.htmx('POST', path, form)
     expect(dialog.text).toContain('a kept key')
     expect(dialog.text).toContain('hx-swap-oob')
+    const links = dialog.text.match(/<a href="\/docs[^>]*>/g)!
+    expect(links.filter((link) => !link.includes('target="_blank"'))).toEqual([])
     const page = await ada.form(path, { ...form, name: 'b', url: `${rest.url}/b` })
     expect(page.text).toContain('a kept key')
   })

@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../../platform/errors.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
+import { DocTab } from '../../web/components.tsx'
 import { counted } from '../../web/units.ts'
 import { usersOfTarget } from '../repository.ts'
 import { getPlan, hasBackupsOn, listUnfinishedOn, setTargetOfLost } from '../store.ts'
@@ -157,7 +158,8 @@ const notMoved = ({ kind }: OpenTarget) =>
 const keepKey = (
   <>
     Keep this key in a safe place: without it no one can read these backups, and it is shown only
-    once. With it <a href="/docs/backups#without-davit">restic reads them</a>, also without Davit.
+    once. With it <DocTab doc="backups#without-davit">restic reads them</DocTab>, also without
+    Davit.
   </>
 )
 
