@@ -8,7 +8,7 @@ import type { ShownDomain } from './json.ts'
 import { listPath } from './owner.ts'
 import type { AddressesView } from './page-view.ts'
 import { DnsRecords } from './records.tsx'
-import { lookOf, problemOf } from './status.ts'
+import { inMaintenance, lookOf, problemOf } from './status.ts'
 import { counted } from '../web/units.ts'
 import { domainToASCII, domainToUnicode } from 'node:url'
 
@@ -19,9 +19,10 @@ export const DomainRow = ({ domain, view }: Props) => {
   const name = path === '/' ? host : host + path
   const inWords = hostInWords(host)
   const isOff = view.off !== null
+  const look = lookOf(domain, view)
   return (
     <li class="row domain-row" id={`d${id}`}>
-      <Badge {...lookOf(domain, view)} />
+      <Badge {...look} />
       <div class="row-main">
         <p class="row-title">
           {isOff ? <bdi>{name}</bdi> : <AppAddress url={url} />}{' '}
@@ -31,7 +32,7 @@ export const DomainRow = ({ domain, view }: Props) => {
             </span>
           )}
         </p>
-        <Facts domain={domain} />
+        <Facts domain={domain} isUnsaid={look !== inMaintenance} />
       </div>
       {id !== '' && <Actions domain={domain} name={name} />}
       <Problem {...{ domain, view }} />
@@ -40,13 +41,19 @@ export const DomainRow = ({ domain, view }: Props) => {
   )
 }
 
-const Facts = ({ domain }: Pick<Props, 'domain'>) => {
+type FactsProps = Pick<Props, 'domain'> & {
+  /** True when its badge says another state than maintenance. */
+  isUnsaid: boolean
+}
+
+const Facts = ({ domain, isUnsaid }: FactsProps) => {
   const { id, target, protocol, redirectTo, dns, hsts, basicAuth, allowIps, headers, maxBody } =
     domain
   const headerCount = Object.keys(headers).length
   return (
     <p class="row-facts">
       {id === '' && <span>added automatically</span>}
+      {isUnsaid && domain.maintenance && <span>in maintenance</span>}
       {redirectTo !== null ? (
         <span>
           redirects to <bdi>{redirectTo}</bdi>

@@ -21,8 +21,11 @@ export function lookOf(
     if (error && notAfter && endsSoon(notAfter)) return looks.endsSoon
     if (error && https === 'own') return looks.doubted
   }
-  return maintenance ? looks.maintenance : looks.ready
+  return maintenance ? inMaintenance : looks.ready
 }
+
+/** Said beside another state, too, which hides that visitors get a page of it. */
+export const inMaintenance: Look = { word: 'Maintenance', tone: 'quiet', icon: 'square' }
 
 const looks = {
   off: { word: 'Off', tone: 'quiet', icon: 'minus' },
@@ -35,7 +38,6 @@ const looks = {
   ended: { word: 'Expired', tone: 'bad', icon: 'x' },
   endsSoon: { word: 'Expires soon', tone: 'bad', icon: 'triangle-alert' },
   doubted: { word: 'Browser warning', tone: 'bad', icon: 'triangle-alert' },
-  maintenance: { word: 'Maintenance', tone: 'quiet', icon: 'square' },
   ready: { word: 'Ready', tone: 'good', icon: 'check' },
 } satisfies Record<string, Look>
 

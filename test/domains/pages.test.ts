@@ -134,6 +134,16 @@ describe('an address', () => {
     expect(listDomains(t.db, { environmentId: id })[0]).toMatchObject({ maxBody: 5 })
   })
 
+  test('in maintenance says so once, also beside another state', async () => {
+    const { add, know, row } = await aSite()
+    for (const host of ['app.example.com', 'new.example.com'])
+      await add(host, { maintenance: true })
+    know('app.example.com', { ...right, status: 'issued' })
+    know('new.example.com', { dnsOk: false })
+    expect((await row('app.example.com')).match(/maintenance/gi)).toHaveLength(2) // and the button
+    expect(await row('new.example.com')).toMatch(/Waiting for DNS.*in maintenance/)
+  })
+
   test('of the name alone offers to redirect www to it, until that is there', async () => {
     const { ada, add, path, page } = await aSite()
     await add('example.com')
