@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { testApp } from './support/app.ts'
 import { openAs, openPage } from './support/browser.ts'
 import { listening } from './support/listening.ts'
@@ -15,12 +16,24 @@ test('the tabs of an admin’s settings have one row on a desktop', async () => 
   const { page } = await opened()
   await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto('/settings/audit')
-  const tops = await page
-    .locator('.tabs-line a')
-    .evaluateAll((tabs): number[] => tabs.map((tab) => tab.getBoundingClientRect().y))
+  const tops = await topsOfTabs(page)
   expect(tops.length).toBeGreaterThan(15)
   expect(new Set(tops).size).toBe(1)
 })
+
+test('so have the kinds of a channel, though its page is narrow', async () => {
+  const { page } = await opened()
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto('/settings/channels/new')
+  const tops = await topsOfTabs(page)
+  expect(tops.length).toBeGreaterThan(8)
+  expect(new Set(tops).size).toBe(1)
+})
+
+const topsOfTabs = (page: Page) =>
+  page
+    .locator('.tabs-line a')
+    .evaluateAll((tabs): number[] => tabs.map((tab) => tab.getBoundingClientRect().y))
 
 test('the checkboxes of a list look as one alone does', async () => {
   const { page } = await opened()
