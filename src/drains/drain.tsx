@@ -7,7 +7,7 @@ import { ofEnvironment } from '../environments/parent.tsx'
 import type { HeadDeps } from '../environments/head.ts'
 import { ownEnvironment } from '../environments/own-environment.ts'
 import { noOrigin } from '../logs/block.ts'
-import { SendFailure } from '../notifications/senders/sender.ts'
+import { asTested, SendFailure } from '../notifications/senders/sender.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
@@ -139,10 +139,14 @@ export const drain = resource({
         const sender = sendDepsOf(deps, c.req.raw.signal)
         const limit = { deadline: testDeadline }
         const batch = { drainId: row.id, environment, project, lines: [test] }
-        refuseRejected(await sendLines(sender, to, batch, limit))
         const none = { page: '', deployment: testDeployment(), trace: emptyTrace() }
-        if (row.traces)
-          refuseRejected(await sendSpans(sender, to, { project, environment, ...none }, limit))
+        try {
+          refuseRejected(await sendLines(sender, to, batch, limit))
+          if (row.traces)
+            refuseRejected(await sendSpans(sender, to, { project, environment, ...none }, limit))
+        } catch (error) {
+          throw error instanceof SendFailure ? asTested(error) : error
+        }
         return {
           said: `The receiver accepted a test line${row.traces ? ' and a test trace' : ''}.`,
           json: () => ({}),

@@ -54,7 +54,7 @@ test('OTLP: records that the receiver rejects are counted, and the log has its r
   expect((await shown()).problem).toBeNull()
 })
 
-test('OTLP: a test that the receiver rejects has failed, with its reason', async () => {
+test('OTLP: a test that the receiver rejects has failed, with its reason, and promises no second one', async () => {
   const receiver = httpReceiver()
   const { ada, one } = await drained({ kind: 'otlp', url: receiver.url, traces: true })
   const answer = (partialSuccess: object) => () => Response.json({ partialSuccess })
@@ -68,6 +68,10 @@ test('OTLP: a test that the receiver rejects has failed, with its reason', async
     expect(json.detail).toContain('too old')
   }
   expect((await ada.post(`${one}/test`)).status).toBe(200)
+  receiver.next(status(503, 'busy'))
+  const { text } = await ada.post(`${one}/test`) // which isn't sent again by itself
+  expect(text).toContain('status 503')
+  expect(text).not.toContain('Davit tries again')
 })
 
 test('S3: lines become a compressed object, whose name is the same at each attempt', async () => {

@@ -38,7 +38,7 @@ describe('a channel', () => {
     ])
   })
 
-  test('sends a test, and says what the receiver answered', async () => {
+  test('sends a test, says what the receiver answered, and promises no second one', async () => {
     const { ada } = withAda(testApp())
     const { url, received, at } = receiver()
     const { json } = await ada.post(path, hook(url))
@@ -49,6 +49,7 @@ describe('a channel', () => {
     const refused = await test()
     expect(refused.status).toBe(502)
     expect(refused.text).toContain('500')
+    expect(refused.text).not.toContain('Davit tries again')
   })
 
   test('keeps the secret that it signs with when that is null', async () => {

@@ -72,3 +72,14 @@ export class SendFailure extends Failure {
     this.left = left
   }
 }
+
+/** Of a test, which isn't tried again by itself. */
+export const asTested = (failure: SendFailure) =>
+  failure.retry
+    ? new SendFailure(
+        failure.code,
+        failure.message,
+        'Send a test again. If it keeps failing, check the settings and the receiver.',
+        { retry: false, cause: failure },
+      )
+    : failure
