@@ -121,7 +121,7 @@ export const RepositoryFound = ({
 }: Looked) => (
   <>
     <p class="found">
-      <Icon name="check" />
+      <Icon name="check" />{' '}
       {branches.length === 0 ? (
         'Found, but it has no branch yet.'
       ) : (
