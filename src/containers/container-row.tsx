@@ -38,7 +38,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
           {condition?.oomKilled && isUp(container) && (
             <span class="telling">ran out of memory</span>
           )}
-          {isKept(place) && <span>previous version, kept for a rollback</span>}
+          {isKept(place) && (
+            <span>
+              previous version, {isUp(container) ? 'beside the new one' : 'kept for a rollback'}
+            </span>
+          )}
           {stopped && <span class="telling">stopped by Davit: {whyStopped[stopped.code]}</span>}
           {row.usage && (
             <span>

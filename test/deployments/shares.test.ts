@@ -28,6 +28,9 @@ test('a new version gets its share of the requests, and the one before the other
   expect((await ada.page(`${path}/envs/${second.environmentId}`)).text).toContain('10 % of the req')
   expect(getMain(t.db, second.environmentId)!.id).toBe(first.id) // for commands and schedules
   expect((await logOf(ada, second)).join('\n')).toContain('10 % of the requests')
+  const containers = (await ada.page('/containers')).text.replace(/\s+/g, ' ')
+  expect(containers).toContain('previous version, beside the new one')
+  expect(containers).not.toContain('kept for a rollback')
 })
 
 test('promoted, it gets all of them at once and is watched, and the one before stops after that', async () => {
