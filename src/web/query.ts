@@ -1,9 +1,9 @@
+import { zValidator } from '@hono/zod-validator'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { camelCase, readBody } from './body.ts'
 import { checking } from './checks.ts'
-import type { Env } from './factory.ts'
 import { check } from './input.ts'
 import type { Input } from './input.ts'
 
@@ -14,10 +14,11 @@ import type { Input } from './input.ts'
 export const query = <Schema extends ZodType>(schema: Schema) =>
   checking(
     { query: schema },
-    createMiddleware<Env, string, Valid<Schema>>(async function readQuery(c, next) {
-      const data = underOurNames(withoutEmpty(c.req.queries()))
-      c.req.addValidatedData('query', check(schema, { kind: 'form', data }) as object)
-      await next()
+    zValidator('query', schema, undefined, {
+      validationFunction: (_, values) => ({
+        success: true,
+        data: check(schema, { kind: 'form', data: underOurNames(withoutEmpty(values as Query)) }),
+      }),
     }),
   )
 
@@ -38,25 +39,19 @@ export const streamFormat = z.enum(['html', 'json'], 'must be html or json.')
 /** A stream of a resource: HTML for its page, or JSON. */
 export const streamQuery = z.object({ format: streamFormat.default('html') })
 
-/** The types of `c.req.valid('query')`. */
-type Valid<Schema extends ZodType> = {
-  in: { query: z.input<Schema> }
-  out: { query: z.output<Schema> }
-}
-
-type Query = Record<string, string[]>
+type Query = Record<string, string | string[]>
 
 const underOurNames = (query: Query): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(query).map(([name, texts]) => [
-      camelCase(name),
-      texts.length > 1 ? texts : texts[0],
-    ]),
+    Object.entries(query).map(([name, value]) => {
+      const texts = [value].flat()
+      return [camelCase(name), texts.length > 1 ? texts : texts[0]]
+    }),
   )
 
 const withoutEmpty = (query: Query): Query =>
   Object.fromEntries(
     Object.entries(query)
-      .map(([name, texts]) => [name, texts.filter((text) => text !== '')] as const)
+      .map(([name, value]) => [name, [value].flat().filter((text) => text !== '')] as const)
       .filter(([, texts]) => texts.length > 0),
   )
