@@ -1,7 +1,6 @@
 import { appsAddress } from '../../config.ts'
 import type { Granted, HealthCheck } from '../../docker/index.ts'
 import { compatCapabilities } from '../../docker/index.ts'
-import { AppError } from '../../platform/errors.ts'
 import type { Component } from '../../runtime/component.ts'
 import { refuseDangers } from './dangers.ts'
 import { defaultMemory } from './limits.ts'
@@ -40,11 +39,6 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
   refuseDangers(stack.dangers, context.allowed ?? [])
   return startOrder(stack).map(({ service: name, waits }) => {
     const service = stack.services.get(name)!
-    if (service.readOnly && service.files.length > 0)
-      throw new AppError(
-        'invalid',
-        `services.${name}.read_only keeps Davit from writing the files that it mounts. Remove it.`,
-      )
     const oneShot = isOneShot(stack, name)
     return {
       name,

@@ -57,6 +57,12 @@ export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): 
   const shared = shareAmong(services)
   settleVolumes(services.values())
   refuseSharedPorts([...services.values()], entries)
+  for (const { name, readOnly, files } of services.values())
+    if (readOnly && files.length > 0)
+      throw entries
+        .get(name)
+        .get('read_only')
+        .refuse('keeps Davit from writing the files that it mounts. Remove it.')
   const files = [...services.values()].flatMap((service) => service.files)
   if (files.reduce((sum, { content }) => sum + content.length, 0) > maxFileSize)
     throw entries.refuse(

@@ -182,12 +182,6 @@ function refuseUnfit(stack: Stack, root: Field) {
     throw services.refuse(
       `are ${stack.services.size} with ${count} containers; the most are ${processes} with ${instances}. Split them.`,
     )
-  for (const { name, readOnly, files } of stack.services.values())
-    if (readOnly && files.length > 0)
-      throw services
-        .get(name)
-        .get('read_only')
-        .refuse('keeps Davit from writing the files that it mounts. Remove it.')
   try {
     startOrder(stack)
   } catch (error) {
