@@ -7,15 +7,20 @@ const longestSocket = 107
 /** Why no Caddy of this machine reaches the containers of an engine. */
 export type Apart = 'remote' | 'rootless'
 
-type Surroundings = {
+/** What an engine says before a Caddy runs on it. */
+export type Here = {
   apart: Apart | null
   /** True when Davit itself runs in a container, whose files the engine doesn't see. */
   isContained: boolean
+  /** True when this installation's Caddy is running and has its ports. */
+  isRunning: boolean
+  hasImage: boolean
+}
+
+type Surroundings = Omit<Here, 'hasImage'> & {
   /** As Davit sees it. */
   folder: string
   ports: { http: number; https: number }
-  /** True when this installation's Caddy is running and has its ports. */
-  isRunning: boolean
   /** Names the program that listens on a port, if it can be seen. */
   holderOf?: (port: number) => Promise<string>
 }

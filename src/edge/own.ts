@@ -9,19 +9,13 @@ import { folderInside, savedConfiguration } from './container.ts'
 import type { Caddy, Plan } from './plan.ts'
 import { RejectedHosts, noHandler } from './rejected-hosts.ts'
 import { cannotRun, isEngineAway, refusedHere } from './mode.ts'
-import type { Apart } from './mode.ts'
+import type { Here } from './mode.ts'
 import { adminSocket, davitSocket } from './plan.ts'
 import { isQuiet } from './sockets.ts'
 
 /** The engine that Davit's own Caddy runs on. */
 export type Engine = {
-  look(options: { signal: AbortSignal }): Promise<{
-    apart: Apart | null
-    isContained: boolean
-    /** True when this installation's Caddy is running and has its ports. */
-    isRunning: boolean
-    hasImage: boolean
-  }>
+  look(options: { signal: AbortSignal }): Promise<Here>
   pull(options: { signal: AbortSignal }): Promise<void>
   /** Makes it run as configured. */
   ensure(options: { folder: string; signal: AbortSignal }): Promise<{ version: string | null }>

@@ -62,12 +62,11 @@ export const serviceRoutes = (
       const items = await shownServices(deps, { services: list.items, signal: c.req.raw.signal })
       const found = matching(entries, { q, category })
       const search = { entries: found, all: entries, q, category }
-      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor }
       return show(c, {
         title: 'Services',
         page: () => (
           <ServicesPage
-            instances={instances}
+            instances={{ items, nextCursor: list.nextCursor }}
             search={search}
             refused={user.role === 'admin' ? refused : []}
           />

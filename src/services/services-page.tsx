@@ -10,11 +10,7 @@ import { Live } from '../web/live.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
-type Instances = {
-  items: ShownService[]
-  cursor: string | undefined
-  nextCursor: string | null
-}
+type Instances = { items: ShownService[]; nextCursor: string | null }
 
 type Search = {
   entries: Entry[]
