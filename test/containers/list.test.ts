@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, listen, sooner } from './engine.ts'
 import { firstServer } from '../../src/platform/root.ts'
 
@@ -151,4 +152,16 @@ test('what a running container uses stands in the list', async () => {
   const usage = { ...reading, cpu: 12.3, memory: 5 * 2 ** 20, rates: none }
   t.deps.usage.remember(new Map([[id, { reading, usage }]]))
   expect((await ada.page('/containers')).text).toContain('CPU 12 %, 5.0 MiB')
+})
+
+test('the list has one’s own containers, and for an admin everyone’s', async () => {
+  const t = simulatedApp()
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const all = [(await aRunning(t, ada)).id, (await aRunning(t, bob)).id]
+  const listed = async (client: TestClient) => {
+    const { containers } = (await client.get('/containers/api')).json
+    return containers.map(({ id }: { id: string }) => id).toSorted()
+  }
+  expect(await listed(ada)).toEqual([all[0]])
+  expect(await listed(t.logInAsAdmin())).toEqual(all.toSorted())
 })
