@@ -158,7 +158,7 @@ COMMIT;
 DROP DATABASE IF EXISTS ${replaced};
 END`
 
-/** The old database is used again when the two couldn't change places. */
+/** The old database is used again when the two couldn't change places, and removed when they could. */
 const undoOne = `
 PGDATABASE="$DAVIT_MAINTENANCE" ${psql} <<'END'
 SET client_min_messages = error;
@@ -166,6 +166,7 @@ SET client_min_messages = error;
 SELECT format('ALTER DATABASE %I ALLOW_CONNECTIONS true', datname) FROM pg_database
   WHERE datname = :'name' AND NOT datallowconn \\gexec
 DROP DATABASE IF EXISTS ${loading};
+DROP DATABASE IF EXISTS ${replaced};
 END`
 
 type Counted = [{ create: string[]; extensions: string[] }, ...[table: string, rows: number][]]

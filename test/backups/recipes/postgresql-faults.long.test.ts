@@ -211,3 +211,11 @@ test('a database that a killed load left closed takes connections again', async 
   await undoLoad(deps, { ...target, contents, signal: new AbortController().signal })
   expect(await sql('SELECT 1')).toBe('1')
 }, 120_000)
+
+test('a database that a load has replaced is removed, when that was killed just before', async () => {
+  const { contents } = await dumped(deps, target)
+  await sql('CREATE DATABASE davit_replaced')
+  await sql('ALTER DATABASE davit_replaced ALLOW_CONNECTIONS false')
+  await undoLoad(deps, { ...target, contents, signal: new AbortController().signal })
+  expect(await sql("SELECT count(*) FROM pg_database WHERE datname LIKE 'davit%'")).toBe('0')
+}, 120_000)
