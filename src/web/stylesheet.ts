@@ -38,7 +38,7 @@ export const joinStyles = (texts: string[]) =>
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,]) ?/g, '$1')
     .replaceAll(': ', ':')
-    .replaceAll(' > ', '>')
+    .replace(/ ([>+~]) (?=[^{};]*\{)/g, '$1') // in a selector
     .replace(/(?<=[ :,(])0(?=\.\d)/g, '')
     .replaceAll(';}', '}')
     .trim()

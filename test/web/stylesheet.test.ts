@@ -34,11 +34,11 @@ test('a source of the style sheet has 300 lines at most', async () => {
 
 test('joining leaves out comments, and blanks and zeros that say nothing, and nothing else', () => {
   const texts = [
-    '/* why */\n.a > .b :hover,\n.c {\n  color: red;\n  margin: 0.5px 10.5px 0;\n}\n',
+    '/* why */\n.a > .b + :hover,\n.c {\n  color: red;\n  margin: 0.5px calc(1px + 2%) 0;\n}\n',
     "/*! (c) */\n.d::after { content: 'a / b' }",
   ]
   expect(joinStyles(texts)).toBe(
-    ".a>.b :hover,.c{color:red;margin:.5px 10.5px 0}/*! (c) */ .d::after{content:'a / b'}",
+    ".a>.b+:hover,.c{color:red;margin:.5px calc(1px + 2%) 0}/*! (c) */ .d::after{content:'a / b'}",
   )
 })
 
