@@ -57,38 +57,45 @@ export const Facts = ({
   </dl>
 )
 
-/** What is deployed: an image, files, or a commit of a branch or a tag. */
-export const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) =>
-  deployment.pullReference ? (
-    <Fact name="Image">
-      <PulledRef {...pulledOf(deployment)!} copied />
-    </Fact>
-  ) : (
-    <>
-      <Fact name={deployment.upload ? 'Files' : 'Commit'}>
-        {deployment.upload ? (
-          <UploadRef {...deployment.upload} />
-        ) : deployment.commitHash ? (
-          <CommitRef
-            hash={deployment.commitHash}
-            message={deployment.commitMessage}
-            author={deployment.commitAuthor}
-            copied
-          />
-        ) : (
-          <span class="muted">
-            {deployment.requestedCommit?.slice(0, 7) ??
-              (isEnded(deployment.status) ? 'not found' : 'not known yet')}
-          </span>
-        )}
+/** What is deployed: an image, files, or a commit of a branch or a tag. Of what is live, only what is known. */
+export const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => {
+  if (deployment.pullReference)
+    return (
+      <Fact name="Image">
+        <PulledRef {...pulledOf(deployment)!} copied />
       </Fact>
-      {(deployment.branch !== null || !(deployment.upload || isLive(deployment))) && (
+    )
+  const { upload, commitHash, branch } = deployment
+  const withUnknown = !isLive(deployment)
+  return (
+    <>
+      {(upload || commitHash || withUnknown) && (
+        <Fact name={upload ? 'Files' : 'Commit'}>
+          {upload ? (
+            <UploadRef {...upload} />
+          ) : commitHash ? (
+            <CommitRef
+              hash={commitHash}
+              message={deployment.commitMessage}
+              author={deployment.commitAuthor}
+              copied
+            />
+          ) : (
+            <span class="muted">
+              {deployment.requestedCommit?.slice(0, 7) ??
+                (isEnded(deployment.status) ? 'not found' : 'not known yet')}
+            </span>
+          )}
+        </Fact>
+      )}
+      {(branch !== null || (!upload && withUnknown)) && (
         <Fact name={refTitle(deployment)}>
-          <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+          <bdi>{branch ?? project.branch ?? 'the default one'}</bdi>
         </Fact>
       )}
     </>
   )
+}
 
 const isUploaded = ({ upload, trigger }: Deployment) => upload !== null && trigger === 'api'
 
