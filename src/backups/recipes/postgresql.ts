@@ -119,6 +119,10 @@ while IFS= read -r line; do
 done > roles.sql &&
 ${psql} -v VERBOSITY=terse -f roles.sql`
 
+/** Those of a load that was ended go on with what they do, such as an index, and keep their database from being dropped. */
+const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname IN ('${loading}', '${replaced}') AND usename = current_user \\g /dev/null`
+
 /**
  * Into a database beside, which then takes the other's place at once: until then nothing has changed. The
  * schema public is searched meanwhile, as when it was made: expressions of indexes may call its functions. Only
@@ -132,6 +136,7 @@ tablespaces=$(${psql} -c "SELECT count(*) FROM pg_tablespace WHERE spcname !~ '^
 timescale() { [ -z "$DAVIT_TIMESCALE" ] || PGDATABASE=${loading} ${psql} -o /dev/null -c "$1" -c "$2"; }
 ${psql} <<'END' &&
 SET client_min_messages = error;
+${endSessions}
 DROP DATABASE IF EXISTS ${loading};
 DROP DATABASE IF EXISTS ${replaced};
 \\set create \`printf %s "$DAVIT_CREATE"\`
@@ -165,6 +170,7 @@ SET client_min_messages = error;
 \\set name \`printf %s "$DAVIT_DATABASE"\`
 SELECT format('ALTER DATABASE %I ALLOW_CONNECTIONS true', datname) FROM pg_database
   WHERE datname = :'name' AND NOT datallowconn \\gexec
+${endSessions}
 DROP DATABASE IF EXISTS ${loading};
 DROP DATABASE IF EXISTS ${replaced};
 END`

@@ -219,3 +219,25 @@ test('a database that a load has replaced is removed, when that was killed just 
   await undoLoad(deps, { ...target, contents, signal: new AbortController().signal })
   expect(await sql("SELECT count(*) FROM pg_database WHERE datname LIKE 'davit%'")).toBe('0')
 }, 120_000)
+
+test('what a load that was ended still does keeps neither its database nor the next load', async () => {
+  const copy = await server()
+  const kept = await dumped(deps, target)
+  const stuck = async () => {
+    await copy.sql('CREATE DATABASE davit_restoring')
+    const elsewhere = copy.psql.with(copy.psql.indexOf('app'), 'davit_restoring')
+    const session = copy.target.run([...elsewhere, 'SELECT pg_sleep(600)']).catch(() => {})
+    const isThere = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'davit_restoring'"
+    await until(async () => (await copy.sql(isThere)) === '1')
+    return { session }
+  }
+  const undone = await stuck()
+  const { contents } = kept
+  await undoLoad(deps, { ...copy.target, contents, signal: new AbortController().signal })
+  await undone.session
+  const overtaken = await stuck()
+  await loaded(deps, copy.target, { ...kept, database: 'app' })
+  await overtaken.session
+  expect(differenceOf(contents, await inspected(deps, copy.target), 'app')).toBeNull()
+  expect(await copy.sql("SELECT count(*) FROM pg_database WHERE datname LIKE 'davit%'")).toBe('0')
+}, 120_000)
