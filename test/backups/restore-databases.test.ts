@@ -6,7 +6,7 @@ import { choicesOf } from '../../src/backups/restore/choices.ts'
 import { setBackup } from '../../src/backups/store.ts'
 import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
-import { aDatabase } from './simulated-tools.ts'
+import { aDatabase, interrupted } from './simulated-tools.ts'
 
 type Scene = Awaited<ReturnType<typeof aDatabase>>
 
@@ -114,23 +114,6 @@ test.each([
   if (unnamed) expect(restoreOf().error).not.toContain(`the databases of ${unnamed}`)
   expect(restoreOf().error).toContain(away().message)
 })
-
-/** A restore that Davit's end interrupted, as the next process takes it up. */
-async function interrupted(...of: Parameters<typeof aDatabase>) {
-  const scene = await aDatabase(...of)
-  const { restic, ada, t, id, runs } = scene
-  const began = Promise.withResolvers<void>()
-  restic.faults.list = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
-  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
-  await began.promise
-  await t.jobs.stop()
-  delete restic.faults.list
-  expect([scene.restoreOf().status, runs]).toEqual(['running', []])
-  return { ...scene, ...restoring(t, id) }
-}
 
 const { signal } = new AbortController()
 

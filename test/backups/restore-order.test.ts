@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
+import { loadRestored } from '../../src/backups/server/load-restored.ts'
+import { setBackup } from '../../src/backups/store.ts'
+import { noteToLoad } from '../../src/db/restored.ts'
 import type { BackupEngine } from '../../src/services/compose/declaration.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { getService } from '../../src/services/store.ts'
+import { sealBackedUp } from '../../src/services/stored-definition.ts'
 import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
-import { aDatabase } from './simulated-tools.ts'
+import { aDatabase, interrupted } from './simulated-tools.ts'
 
 /** One whose backup has files of a volume that its server writes to beside its dump. */
 async function aSharedVolume(engine: BackupEngine) {
@@ -56,4 +61,61 @@ test('a restore that Davit’s end interrupted while a server is stopped for its
   expect(runs).toEqual(['volumes', 'exited', 'load'])
   expect(restoreOf().status).toBe('succeeded')
   expect(await states()).toEqual(['running'])
+})
+
+type Scene = Awaited<ReturnType<typeof aDatabase>>
+
+/** Lets the backup have what a new service is created from. */
+const withDefinition = ({ t, id, service }: Scene) =>
+  setBackup(t.db, id, { definition: sealBackedUp(t.deps, getService(t.db, service.id)!, id) })
+
+/** Lets its server refuse the first connection. Returns how often it was asked. */
+function notReadyYet({ t }: Pick<Scene, 't'>) {
+  const { docker } = t.deps
+  const execPiped = docker.execPiped.bind(docker)
+  let asked = 0
+  const refusing: typeof execPiped = async (id, options) => {
+    const isAsked = options.stdout && options.env?.DAVIT_DATABASE === undefined
+    if (!isAsked || asked++ > 0) return execPiped(id, options)
+    return { exitCode: 1, oomKilled: false, stderr: 'connection refused' }
+  }
+  Object.assign(docker, { execPiped: refusing })
+  return () => asked
+}
+
+test('a restore into what runs doesn’t wait for a server that isn’t ready', async () => {
+  const scene = await aDatabase('redis')
+  const { ada, t, id, runs, restoreOf } = scene
+  const asked = notReadyYet(scene)
+  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
+  await t.jobs.idle()
+  expect([restoreOf().status, asked(), runs]).toEqual(['failed', 1, []])
+})
+
+test('a new service is waited for until its server is ready', async () => {
+  const scene = await aDatabase('redis')
+  const { ada, t, id, runs, restoreOf } = scene
+  withDefinition(scene)
+  notReadyYet(scene)
+  const { status } = await ada.post(`/backups/${id}/restore`, { into: 'new' })
+  await t.jobs.idle()
+  expect([status, restoreOf().error, runs]).toEqual([201, null, ['load']])
+})
+
+test('so is what starts after a restore of the whole server', async () => {
+  const scene = await aDatabase('redis')
+  const { t, id, runs, restoreOf } = scene
+  notReadyYet(scene)
+  noteToLoad(t.db, id)
+  loadRestored(t.deps, 'service')
+  await t.jobs.idle()
+  expect([restoreOf().error, runs]).toEqual([null, ['load']])
+})
+
+test('so is a server that started again with Davit, by the restore that its end interrupted', async () => {
+  const scene = await interrupted('redis')
+  const { runs, job, task } = scene
+  notReadyYet(scene)
+  await task.run(workOf(job))
+  expect(runs).toEqual(['undo', 'load'])
 })

@@ -3,6 +3,7 @@ import type { StoredContents } from '../../src/db/schema.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { getBackup, setBackup } from '../../src/backups/store.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { restoring } from './restoring.ts'
 import { aService } from './scene.ts'
 
 type Engine = StoredContents['engine']
@@ -80,4 +81,27 @@ volumes: { data: {}, more: {} }
   }
   Object.assign(t.deps.docker, { execPiped, runPiped })
   return { ...scene, id, runs, reads, dump, restoreOf: () => getBackup(t.db, id)!.restore! }
+}
+
+/** A restore that Davit's end interrupted, as the next process takes it up. */
+export const interrupted = async (...of: Parameters<typeof aDatabase>) =>
+  interrupt(await aDatabase(...of))
+
+/** The same of a backup that is there, by default into what it is of. */
+export async function interrupt(
+  scene: Awaited<ReturnType<typeof aDatabase>>,
+  body: Record<string, unknown> = { backupFirst: false },
+) {
+  const { restic, ada, t, id, runs } = scene
+  const began = Promise.withResolvers<void>()
+  restic.faults.list = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  await ada.post(`/backups/${id}/restore`, body)
+  await began.promise
+  await t.jobs.stop()
+  delete restic.faults.list
+  if (scene.restoreOf().status !== 'running' || runs.length > 0) throw new Error('It went on.')
+  return { ...scene, ...restoring(t, id) }
 }

@@ -48,7 +48,7 @@ async function aService(compose: string) {
     restored: (backup: Backup) =>
       restore(t.deps, {
         ...{ backup, into: { kind: 'service', id, isNew: false }, database: null },
-        ...{ withVolumes: true, log: { write() {} } as never, note() {} },
+        ...{ withVolumes: true, isStarting: false, log: { write() {} } as never, note() {} },
         work: { signal, shutdown: signal, lendSlot() {}, async takeSlot() {} },
       }).then(
         () => null,

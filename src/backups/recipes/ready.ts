@@ -7,8 +7,8 @@ const startTimeout = 180_000
 const interval = 200
 
 /**
- * Waits for a server that was started. A first start restarts it, so only what its own tool says counts. Throws why it
- * isn't ready when that takes too long, or no longer makes sense.
+ * Waits for a server that was started, and describes it. A first start restarts it, so only what its own tool says counts.
+ * Throws why it isn't ready when that takes too long, or no longer makes sense.
  */
 export async function untilReady(
   deps: Parameters<typeof describeServer>[0],
@@ -18,8 +18,7 @@ export async function untilReady(
   const deadline = performance.now() + startTimeout
   for (;;) {
     try {
-      await describeServer(deps, call)
-      return
+      return await describeServer(deps, call)
     } catch (error) {
       if (!(error instanceof Failure) || performance.now() > deadline || (await isOver()))
         throw error

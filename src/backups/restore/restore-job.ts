@@ -91,7 +91,8 @@ export const restoreKind =
     let isRemoved = false
     // by a process that has ended: a new service had started, and no load was under way, when it stopped any
     const isAtVolumes = backup.held !== null
-    let isLeft = backup.restore.status === 'running' && !isAtVolumes
+    const isAgain = backup.restore.status === 'running'
+    let isLeft = isAgain && !isAtVolumes
     const undoLeft = async (signal: AbortSignal) => {
       if (isLeft) isLeft = !(await undoLoads(deps, { backup, into, database, signal }))
     }
@@ -109,7 +110,9 @@ export const restoreKind =
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew && !isAtVolumes) refuseNotStarted(db, into.id)
         const withVolumes = !isToLoad(db, backup.id)
-        await restore(deps, { backup, into, database, withVolumes, log, work, note })
+        const isStarting = into.isNew || isAgain || !withVolumes
+        const how = { withVolumes, isStarting, log, work, note }
+        await restore(deps, { backup, into, database, ...how })
       },
       async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}

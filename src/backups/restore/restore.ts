@@ -37,6 +37,8 @@ type Restoring = {
   database: string | null
   /** False when they have been filled already. */
   withVolumes: boolean
+  /** True when its servers may have been started just now, and aren’t ready yet. */
+  isStarting: boolean
   log: LogWriter
   work: HoldingWork
   /** Called for each thing before it is in part that of the backup, and once all of it is. */
@@ -49,7 +51,7 @@ type Restoring = {
  * are replaced while what writes to them is stopped. It can be repeated.
  */
 export async function restore(deps: BackupDeps, restoring: Restoring) {
-  const { backup, into, database, log, work } = restoring
+  const { backup, into, database, isStarting, log, work } = restoring
   const { signal } = work
   const subject = findSubject(deps.db, { ...into, ownerId: backup.ownerId })
   const workload = subject && workloadOf(subject)
@@ -61,7 +63,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   await using tools = new AsyncDisposableStack()
   const [, servers] = await allEnded([
     restic.list({ signal }),
-    serversFor(deps, { backup, database, live, workload, tools, signal }),
+    serversFor(deps, { backup, database, isStarting, live, workload, tools, signal }),
   ])
   const volumes =
     database === null && restoring.withVolumes

@@ -5,8 +5,9 @@ import { containerIn, whereDataIs } from '../data.ts'
 import type { recipeIn } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
-import { describeServer, refuseNewer, toolsOf } from '../recipes/index.ts'
+import { refuseNewer, toolsOf } from '../recipes/index.ts'
 import type { Target } from '../recipes/index.ts'
+import { untilReady } from '../recipes/ready.ts'
 import { getBackup } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { chosenIn } from './choices.ts'
@@ -20,6 +21,7 @@ type Opening = {
   backup: Backup
   /** What chooses one database alone; null for all. */
   database: string | null
+  isStarting: boolean
   live: Live
   workload: Workload
   tools: AsyncDisposableStack
@@ -34,7 +36,7 @@ export type Server = Chosen & {
 
 /** The servers to load into, each of a version that reads the dump. All of them run, but for those that are held. */
 export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Server[]> {
-  const { backup, database, live, workload, tools, signal } = opening
+  const { backup, database, isStarting, live, workload, tools, signal } = opening
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
   // by a process that has ended, which asked them
@@ -50,7 +52,8 @@ export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Se
     const containerId = heldOne?.id ?? containerIn(containers, component)
     const server = { source, containerId, ownerId: backup.ownerId }
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
-    const described = heldOne ? null : await describeServer(there, { ...target, signal })
+    const isOver = async () => !isStarting
+    const described = heldOne ? null : await untilReady(there, { ...target, signal }, { isOver })
     if (described) refuseNewer(contents, { engine: source.engine, version: described.version })
     const { mounts = [] } = containers.find(({ id }) => id === containerId) ?? {}
     servers.push({ ...chosen, target, folders: described?.folders ?? null, mounts })
