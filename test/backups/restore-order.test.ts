@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { loadRestored } from '../../src/backups/server/load-restored.ts'
-import { setBackup } from '../../src/backups/store.ts'
+import { undoLoads } from '../../src/backups/restore/undo-loads.ts'
+import { getBackup, setBackup } from '../../src/backups/store.ts'
 import { noteToLoad } from '../../src/db/restored.ts'
 import type { BackupEngine } from '../../src/services/compose/declaration.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { firstServer } from '../../src/platform/root.ts'
 import { getService } from '../../src/services/store.ts'
 import { sealBackedUp } from '../../src/services/stored-definition.ts'
 import { restoring, workOf } from './restoring.ts'
@@ -42,7 +44,7 @@ test('nothing is replaced before the dump was read that is to be loaded over the
 })
 
 test('a restore that Davit’s end interrupted while a server is stopped for its volumes begins again with them', async () => {
-  const { t, id, restic, runs, states, restore, restoreOf } = await aSharedVolume('redis')
+  const { t, id, restic, service, runs, states, restore, restoreOf } = await aSharedVolume('redis')
   const began = Promise.withResolvers<void>()
   const { readVolumes } = restic.faults
   restic.faults.readVolumes = ({ signal }) => {
@@ -53,11 +55,14 @@ test('a restore that Davit’s end interrupted while a server is stopped for its
   await began.promise
   await t.jobs.stop()
   expect(await states()).toEqual(['exited'])
+  const [backup, into] = [getBackup(t.db, id)!, { kind: 'service', id: service.id } as const]
+  const { signal } = new AbortController()
+  expect(await undoLoads(t.deps, { backup, into, database: null, signal })).toBe(true)
   restic.faults.readVolumes = readVolumes!
   runs.length = 0
   const { job, task } = restoring(t, id)
   await task.run(workOf(job))
-  await task.end({ status: 'done' }, new AbortController().signal)
+  await task.end({ status: 'done' }, signal)
   expect(runs).toEqual(['volumes', 'exited', 'load'])
   expect(restoreOf().status).toBe('succeeded')
   expect(await states()).toEqual(['running'])
@@ -116,6 +121,15 @@ test('so is a server that started again with Davit, by the restore that its end 
   const scene = await interrupted('redis')
   const { runs, job, task } = scene
   notReadyYet(scene)
+  await task.run(workOf(job))
+  expect(runs).toEqual(['undo', 'load'])
+})
+
+test('a load that a second end of Davit may have ended is undone, though the first one left something stopped', async () => {
+  const { t, id, runs } = await interrupted('redis')
+  const ofApp = { id: 'app', name: 'app', serverId: firstServer, policy: { name: 'no' } } as const
+  setBackup(t.db, id, { held: [{ ...ofApp, wasUp: true, by: 'stop' }] })
+  const { job, task } = restoring(t, id)
   await task.run(workOf(job))
   expect(runs).toEqual(['undo', 'load'])
 })

@@ -89,10 +89,10 @@ export const restoreKind =
       set({ replaced })
     }
     let isRemoved = false
-    // by a process that has ended: a new service had started, and no load was under way, when it stopped any
+    // by a process that has ended: a new service had started when it stopped any
     const isAtVolumes = backup.held !== null
     const isAgain = backup.restore.status === 'running'
-    let isLeft = isAgain && !isAtVolumes
+    let isLeft = isAgain
     const undoLeft = async (signal: AbortSignal) => {
       if (isLeft) isLeft = !(await undoLoads(deps, { backup, into, database, signal }))
     }

@@ -43,7 +43,10 @@ export async function undoLoads(
     const work = chosenIn(backup, database).map(async ({ contents, only }) => {
       const source = recipe.databases.find((one) => one.component === contents.component)
       if (!source) return
-      const server = { source, containerId: containerIn(containers, source.component), ownerId }
+      const containerId = containerIn(containers, source.component)
+      // its volumes come first, so nothing was loaded into it before it runs again
+      if (backup.held?.some((one) => one.id === containerId)) return
+      const server = { source, containerId, ownerId }
       await undoLoad(there, { ...server, contents, database: only, signal })
     })
     await allEnded(work)
