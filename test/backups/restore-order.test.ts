@@ -6,11 +6,11 @@ import { noteToLoad } from '../../src/db/restored.ts'
 import type { BackupEngine } from '../../src/services/compose/declaration.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
-import { getService } from '../../src/services/store.ts'
+import { getService, updateService } from '../../src/services/store.ts'
 import { sealBackedUp } from '../../src/services/stored-definition.ts'
 import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
-import { aDatabase, interrupted } from './simulated-tools.ts'
+import { aDatabase, interrupt, interrupted } from './simulated-tools.ts'
 
 /** One whose backup has files of a volume that its server writes to beside its dump. */
 async function aSharedVolume(engine: BackupEngine) {
@@ -132,4 +132,16 @@ test('a load that a second end of Davit may have ended is undone, though the fir
   const { job, task } = restoring(t, id)
   await task.run(workOf(job))
   expect(runs).toEqual(['undo', 'load'])
+})
+
+test('a new service whose programs aren’t well without their data is restored all the same after an end of Davit', async () => {
+  const scene = await aDatabase('redis')
+  withDefinition(scene)
+  const { t, runs, restoreOf, job, task } = await interrupt(scene, { into: 'new' })
+  const { id } = getService(t.db, restoreOf().into!.id)!
+  updateService(t.db, id, { status: 'unhealthy' })
+  await task.run(workOf(job))
+  await task.end({ status: 'done' }, new AbortController().signal)
+  expect([restoreOf().status, runs]).toEqual(['succeeded', ['undo', 'load']])
+  expect(getService(t.db, id)?.deletingAt).toBeNull()
 })

@@ -89,8 +89,7 @@ export const restoreKind =
       set({ replaced })
     }
     let isRemoved = false
-    // by a process that has ended: a new service had started when it stopped any
-    const isAtVolumes = backup.held !== null
+    // by a process that has ended, when a new service had started
     const isAgain = backup.restore.status === 'running'
     let isLeft = isAgain
     const undoLeft = async (signal: AbortSignal) => {
@@ -108,7 +107,7 @@ export const restoreKind =
         deps.changes.touch(backup.id)
         await undoLeft(work.undo)
         if (before) refuseWithoutBackup(db, before)
-        if (into.isNew && !isAtVolumes) refuseNotStarted(db, into.id)
+        if (into.isNew && !isAgain) refuseNotStarted(db, into.id)
         const withVolumes = !isToLoad(db, backup.id)
         const isStarting = into.isNew || isAgain || !withVolumes
         const how = { withVolumes, isStarting, log, work, note }
