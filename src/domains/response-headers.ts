@@ -47,11 +47,11 @@ export const responseHeaders = z
     (entries) => new Set(entries.map(([name]) => name.toLowerCase())).size === entries.length,
     'has a name twice.',
   )
-  .refine(
-    (entries) => entries.flat().join('').length <= maxTotal,
-    `can have at most ${maxTotal} characters.`,
-  )
   .transform((entries): Record<string, string> =>
     Object.fromEntries(entries.map(([name, value]) => [name, value.trim()])),
+  )
+  .refine(
+    (headers) => Object.entries(headers).flat().join('').length <= maxTotal,
+    `can have at most ${maxTotal} characters.`,
   )
   .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })

@@ -99,6 +99,16 @@ describe('a domain', () => {
     expect((await ada.get(`/domains/${item.id}`)).json.basicAuth).toEqual([{ username: 'bob' }])
   })
 
+  test('keeps as many characters of headers by its form as it has', async () => {
+    const { ada, add } = await aSite()
+    const headers = { 'X-A': 'a'.repeat(4000), 'X-B': 'b'.repeat(3994) }
+    const { id } = (await add({ host: 'app.example.com', headers })).json
+    const lines = Object.entries(headers).map((pair) => pair.join(': '))
+    const { status } = await ada.htmx('PUT', `/domains/${id}`, { headers: lines.join('\n') })
+    expect(status).toBe(200)
+    expect((await ada.get(`/domains/${id}`)).json.headers).toEqual(headers)
+  })
+
   test('of a service leads to what it publishes first, or to the component that is named', async () => {
     const { ada } = await aSite()
     const compose = `
