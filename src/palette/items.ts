@@ -159,10 +159,10 @@ function containerItems({ projects, environments, services, containers }: Own): 
     ),
     ...services.map(({ id, name }) => [id, name] as const),
   ])
-  return containers.map(({ id, workloadId, process }) => ({
+  return containers.map(({ containerId, workloadId, process }) => ({
     ...{ kind: 'container', icon: 'container', name: process },
     detail: places.get(workloadId)!,
-    url: containerPath({ id: id! }),
+    url: containerPath({ id: containerId! }),
   }))
 }
 

@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { listLive } from '../map/store.ts'
 import { listServers } from '../servers/store.ts'
-import { environments, instances, projects, services } from '../db/schema.ts'
+import { environments, projects, services } from '../db/schema.ts'
 
 export type Own = ReturnType<typeof listOwn>
 
@@ -33,27 +34,8 @@ export function listOwn(db: Db, ownerId: string) {
     projects: ownProjects,
     environments: ownEnvironments,
     services: ownServices,
-    containers: listContainers(db, workloadIds),
+    /** Includes live ones that are stopped. */
+    containers: listLive(db, workloadIds).filter(({ containerId }) => containerId !== null),
     servers: listServers(db),
   }
 }
-
-/** Includes live containers that are stopped. */
-const listContainers = (db: Db, workloadIds: string[]) =>
-  db
-    .select({
-      id: instances.containerId,
-      workloadId: instances.workloadId,
-      process: instances.component,
-      state: instances.state,
-    })
-    .from(instances)
-    .where(
-      and(
-        inArray(instances.workloadId, workloadIds),
-        inArray(instances.state, ['live', 'unhealthy', 'stopped']),
-        isNotNull(instances.containerId),
-      ),
-    )
-    .orderBy(asc(instances.component), asc(instances.slot))
-    .all()
