@@ -8,15 +8,12 @@ import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import { getJob, isEnded } from '../deployments/store.ts'
-import type { Status } from '../deployments/store.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import { notFound } from '../platform/errors.ts'
 import { cancelRun } from '../runs/start.ts'
 import { getRunIn, isEnded as isRunEnded } from '../runs/store.ts'
-import type { RunStatus } from '../runs/store.ts'
 import { cancelServiceJobs } from '../services/service-jobs.ts'
 import { getService } from '../services/store.ts'
-import type { ServiceStatus } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
@@ -187,23 +184,7 @@ const titles: Record<Activity['kind'], string> = {
 const cancelPath = ({ kind, id }: Activity) =>
   kind === 'clean-up' ? `${activityPath}/clean-up/cancel` : `${activityPath}/${kind}s/${id}/cancel`
 
-type Activity = {
-  /** The id of the deployment, environment, run or service; null for a clean-up. */
-  id: string | null
-  /** The name of its subject, such as a project and its environment. */
-  name: string
-  owner: { id: string | null; email: string }
-  since: Date
-  /** The path of its page, which only its owner may see. */
-  path: string | null
-} & (
-  | { kind: 'deployment'; status: Status }
-  /** A start, restart or stop of the whole app. */
-  | { kind: 'environment'; status: AppStep }
-  | { kind: 'run'; status: RunStatus }
-  | { kind: 'service'; status: ServiceStatus }
-  | { kind: 'clean-up'; status: 'running' }
-)
+type Activity = NonNullable<ReturnType<typeof activityOf>>
 
 /** Jobs of all users: deployments first, running before queued. */
 const listActivity = (db: Db): Activity[] =>
@@ -211,33 +192,37 @@ const listActivity = (db: Db): Activity[] =>
     .flatMap((row) => activityOf(row) ?? [])
     .toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** Null if its subject was deleted meanwhile. */
-function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
+/** Null if its subject was deleted meanwhile. `path` is that of its page, which only its owner may see. */
+function activityOf(row: ReturnType<typeof listJobs>[number]) {
   const { job, deployment, project, environment, run, service } = row
   const owner = row.owner ?? { id: null, email: 'the daily clean-up' }
   const at = { owner, since: job.createdAt }
-  if (job.kind === 'clean-up')
-    return { ...at, kind: 'clean-up', id: null, name: 'Clean-up', status: 'running', path: null }
+  if (job.kind === 'clean-up') {
+    const none = { id: null, path: null }
+    return { ...at, ...none, kind: job.kind, name: 'Clean-up', status: 'running' as const }
+  }
   if (project && environment) {
     const { id } = job
     const within = { ...at, name: `${project.name}, ${environment.name}` }
     if (deployment)
       return {
         ...within,
-        kind: 'deployment',
+        kind: 'deployment' as const,
         id,
         status: deployment.status,
         path: deploymentPath({ projectId: project.id, id }),
       }
     // without its command, which may contain the owner's secrets
-    if (run) return { ...within, kind: 'run', id, status: run.status, path: runPath(run) }
+    if (run)
+      return { ...within, kind: 'run' as const, id, status: run.status, path: runPath(run) }
+    // a start, restart or stop of the whole app
     const status = stepOfJob(job)
     const path = environmentPath(environment)
-    return status && { ...within, kind: 'environment', id: environment.id, status, path }
+    return status && { ...within, kind: 'environment' as const, id: environment.id, status, path }
   }
   if (!service) return null
   const id = job.subjectId
-  return { ...at, kind: 'service', id, ...service, path: servicePath({ id }) }
+  return { ...at, kind: 'service' as const, id, ...service, path: servicePath({ id }) }
 }
 
 const rankOf = ({ kind, status }: Activity) =>
