@@ -1,6 +1,6 @@
 import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -70,14 +70,12 @@ export const deno: Rule = {
             ],
           ),
       ignore: [],
-      unused: ofSites,
       settings: { version: version.version, start, ...(build !== null && { build }) },
       links: linksOfPackages(
         (name) =>
           new RegExp(`npm:${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[@"]`).test(imports),
         file,
       ),
-      releaseCommand: null,
     }
   },
 }

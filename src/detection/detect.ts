@@ -10,6 +10,7 @@ import { java } from './java.ts'
 import { isDockerfile } from './manifests.ts'
 import { node } from './node.ts'
 import { php } from './php.ts'
+import { ofSites } from './plan.ts'
 import type { Found, Options, Plan, Rule, Settings } from './plan.ts'
 import { python } from './python.ts'
 import { ruby } from './ruby.ts'
@@ -109,10 +110,12 @@ function planOf(
   const { paths } = place.files
   const plan = recognise({ ...place, settings, buildVariables })
   if (!plan) throw notRecognized(paths)
-  const { context = place.directory, reasons, ignore, settings: found, unused, ...rest } = plan
+  const { context = place.directory, reasons, ignore, settings: found, ...more } = plan
+  const { unused = ofSites, releaseCommand = null, ...rest } = more
   const idle = unused.filter((name) => settings[name] !== undefined)
   return {
     ...rest,
+    releaseCommand,
     context,
     reasons: [...reasons, ...idle.map(saidUnused), ...unusedFiles(paths)].map((reason) =>
       reason.slice(0, maxReason),

@@ -1,5 +1,5 @@
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -76,10 +76,8 @@ export const dotnet: Rule = {
         ],
       ),
       ignore: ['**/bin', '**/obj', '.vs'],
-      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages(has, project),
-      releaseCommand: null,
     }
   },
 }

@@ -1,5 +1,5 @@
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -69,7 +69,6 @@ export const elixir: Rule = {
         ],
       ),
       ignore: ['_build', 'deps'],
-      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages(has, 'mix.exs'),
       releaseCommand:

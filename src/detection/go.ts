@@ -2,7 +2,7 @@ import { join } from 'node:path/posix'
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { list, buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -92,10 +92,8 @@ export const go: Rule = {
         ],
       ),
       ignore: ['vendor/**/testdata', 'bin'],
-      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages(has, 'go.mod'),
-      releaseCommand: null,
     }
   },
 }

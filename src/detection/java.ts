@@ -1,7 +1,7 @@
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -104,10 +104,8 @@ export const java: Rule = {
         ],
       ),
       ignore: ['target', 'build', '.gradle', '.idea'],
-      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages((name) => words.has(name), file),
-      releaseCommand: null,
     }
   },
 }

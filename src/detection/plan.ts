@@ -83,13 +83,14 @@ export type Rule = {
   plan: (options: Options) => Found | null
 }
 
-export type Found = Omit<Plan, 'context' | 'dockerignore'> & {
+export type Found = Omit<Plan, 'context' | 'dockerignore' | 'releaseCommand'> & {
   /** Without one it is the directory itself. */
   context?: string
   /** Lines of its .dockerignore beside the usual ones. */
   ignore: string[]
-  /** Settings that mean nothing for it. */
-  unused: (keyof Settings)[]
+  /** Settings that mean nothing for it: by default what only served files have. */
+  unused?: (keyof Settings)[]
+  releaseCommand?: string | null
 }
 
 /** What only served files have. */

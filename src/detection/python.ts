@@ -2,7 +2,6 @@ import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { appFiles } from './manifests.ts'
-import { ofSites } from './plan.ts'
 import type { Found, Options, Rule } from './plan.ts'
 import { installerOf, installerOfMember } from './python-install.ts'
 import { collectStatic, frameworks, startOf } from './python-start.ts'
@@ -121,7 +120,6 @@ function planPython(options: Options): Found {
       ],
     ),
     ignore: '__pycache__ **/__pycache__ *.pyc .venv venv .pytest_cache .mypy_cache'.split(' '),
-    unused: ofSites,
     settings: { version: version.version, start: served.start, ...(build !== null && { build }) },
     links: linksOfPackages(has, installer.from),
     releaseCommand:

@@ -2,7 +2,7 @@ import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { packageManagerOf } from './package-manager.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { list, buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -110,7 +110,6 @@ export const ruby: Rule = {
       ),
       ignore: list(`
         log/* tmp/* storage/* .bundle vendor/bundle config/master.key config/credentials/*.key`),
-      unused: ofSites,
       settings: { version: version.version, start, ...(build !== null && { build }) },
       links: linksOfPackages((name) => has(name), 'Gemfile.lock'),
       releaseCommand: isRails ? 'bin/rails db:prepare' : null,

@@ -1,7 +1,7 @@
 import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import type { Files, JsonObject } from './files.ts'
 import { linksOfPackages } from './links.ts'
-import { lacking, ofSites } from './plan.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -92,10 +92,8 @@ export const rust: Rule = {
         ],
       ),
       ignore: ['target'],
-      unused: ofSites,
       settings: { version: version.version, build, start },
       links: linksOfPackages((name) => has(name), 'Cargo.toml'),
-      releaseCommand: null,
     }
   },
 }

@@ -171,6 +171,5 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
     ],
     settings: { directory, spa, ...(build !== null && { build }) },
     links: [],
-    releaseCommand: null,
   }
 }
