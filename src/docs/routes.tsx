@@ -28,7 +28,7 @@ export const docsRoutes = () =>
       if (!q)
         return show(c, {
           title: 'Documentation',
-          page: () => <ContentsPage document={contentsDocument()} />,
+          page: () => <DocumentPage document={contentsDocument()} crumb={false} />,
           json: () => listed(allDocuments()),
         })
       const results = search(q)
@@ -53,7 +53,7 @@ export const docsRoutes = () =>
       const { name, title, markdown, headings } = document
       return show(c, {
         title: `${title} · Documentation`,
-        page: () => <DocumentPage document={document} />,
+        page: () => <DocumentPage document={document} crumb />,
         json: () => ({ name, title, url: docPath(name), headings, text: markdown }),
       })
     })
@@ -71,15 +71,10 @@ const allDocuments = () =>
 
 const listed = <Item,>(items: Item[]) => ({ items, nextCursor: null })
 
-const ContentsPage = ({ document }: { document: Document }) => (
-  <Docs title={document.title}>
-    <Text html={document.html} />
-  </Docs>
-)
-
-const DocumentPage = ({ document }: { document: Document }) => (
-  <Docs title={document.title} crumb current={document}>
-    <Text html={document.html} />
+/** Its HTML is of our own text, and was escaped. */
+const DocumentPage = ({ document, crumb }: { document: Document; crumb: boolean }) => (
+  <Docs title={document.title} crumb={crumb} current={document}>
+    <div class="doc-text">{raw(document.html)}</div>
   </Docs>
 )
 
@@ -107,13 +102,13 @@ const SearchPage = ({ q, results }: { q: string; results: SearchResult[] }) => (
 /** The layout of all pages of the documentation, with search and contents. */
 const Docs = ({
   title,
-  crumb = false,
+  crumb,
   current,
   q,
   children,
 }: {
   title: string
-  crumb?: boolean
+  crumb: boolean
   current?: Document
   q?: string
   children: Child
@@ -170,6 +165,3 @@ const Sections = ({ headings }: { headings: Heading[] }) => (
       ))}
   </ul>
 )
-
-/** Our own text, whose HTML was escaped. */
-const Text = ({ html }: { html: string }) => <div class="doc-text">{raw(html)}</div>
