@@ -1,8 +1,6 @@
-import type { Child } from 'hono/jsx'
 import { DocLink } from '../web/components.tsx'
 import { TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import type { Question } from '../web/form.tsx'
 import { titles } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import type { Project } from '../projects/store.ts'
@@ -54,12 +52,16 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
         )}
         <div class="form-actions start">
           {!secret && !project.webhookSecretShown && (
-            <SecretForm path={`/projects/${project.id}/webhook-secret/show`}>
+            <PostForm
+              action={`/projects/${project.id}/webhook-secret/show`}
+              replaces="#webhook-setup"
+            >
               <Button>{`Show ${name}`}</Button>
-            </SecretForm>
+            </PostForm>
           )}
-          <SecretForm
-            path={`/projects/${project.id}/webhook-secret`}
+          <PostForm
+            action={`/projects/${project.id}/webhook-secret`}
+            replaces="#webhook-setup"
             question={{
               text: project.webhookId
                 ? 'Create a new secret? Davit updates the webhook at the provider.'
@@ -68,7 +70,7 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
             }}
           >
             <Button variant="outline">{`Create a new ${name}`}</Button>
-          </SecretForm>
+          </PostForm>
         </div>
       </div>
     </section>
@@ -93,12 +95,3 @@ const ofRegistries = {
   ),
   update: 'The old one stops working: enter the new one at the registry.',
 }
-
-type SecretFormProps = { path: string; question?: Question; children: Child }
-
-/** The response replaces the section. */
-const SecretForm = ({ path, question, children }: SecretFormProps) => (
-  <PostForm action={path} question={question} replaces="#webhook-setup">
-    {children}
-  </PostForm>
-)
