@@ -44,27 +44,25 @@ export const startDeviceLogin = (
 
 const isOpen = () => gt(deviceLogins.expiresAt, new Date())
 
-export const getWaiting = (db: Db, code: string) =>
-  getRow(
-    db,
-    deviceLogins,
-    and(eq(deviceLogins.codeHash, hashToken(code)), isNull(deviceLogins.userId), isOpen()),
-  )
+const isWaiting = (which: SQL) => and(which, isNull(deviceLogins.userId), isOpen())
 
-const isWaiting = (id: string) =>
-  and(eq(deviceLogins.id, id), isNull(deviceLogins.userId), isOpen())
+export const getWaiting = (db: Db, code: string) =>
+  getRow(db, deviceLogins, isWaiting(eq(deviceLogins.codeHash, hashToken(code))))
 
 /** False once it is over, or someone else has allowed it. */
 export const allowDeviceLogin = (db: Db, { id, userId }: { id: string; userId: string }) =>
   db
     .update(deviceLogins)
     .set({ userId })
-    .where(isWaiting(id))
+    .where(isWaiting(eq(deviceLogins.id, id)))
     .returning({ id: deviceLogins.id })
     .get() !== undefined
 
 export const refuseDeviceLogin = (db: Db, id: string) =>
-  db.delete(deviceLogins).where(isWaiting(id)).run()
+  db
+    .delete(deviceLogins)
+    .where(isWaiting(eq(deviceLogins.id, id)))
+    .run()
 
 /** Creates the token once the login is allowed, which then ends; null while it waits. */
 export const takeDeviceToken = (db: Db, secret: string) =>

@@ -2,7 +2,7 @@ import { and, asc, count, eq, inArray, isNotNull, isNull, like, or, sql } from '
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
+import { getRow, hasRow, listRows, listValues } from '../db/queries.ts'
 import {
   certificates,
   domains,
@@ -244,11 +244,7 @@ export const listIssued = (db: Tx) =>
   )
 
 export const isIssued = (db: Tx, host: string) =>
-  listValues(
-    db,
-    certificates.host,
-    and(eq(certificates.host, host), eq(certificates.status, 'issued')),
-  ).length > 0
+  hasRow(db, certificates, and(eq(certificates.host, host), eq(certificates.status, 'issued')))
 
 /** True when a host was looked up, and isn't in the DNS. */
 export function isMissing(tx: Tx, host: string) {
@@ -260,10 +256,10 @@ export const listGivenHosts = (db: Tx, hosts: string[]) =>
   listValues(db, domains.host, inArray(domains.host, hosts))
 
 export const hasHostBelow = (db: Tx, host: string) =>
-  listValues(db, domains.host, like(domains.host, `%.${host}`)).length > 0
+  hasRow(db, domains, like(domains.host, `%.${host}`))
 
 export const hasLabel = (db: Tx, label: string) =>
-  countRows(db, environments, eq(environments.label, label)) > 0
+  hasRow(db, environments, eq(environments.label, label))
 
 /** Environments of one project or all, with the parts of their names, oldest first. */
 export const listNamed = (db: Db, projectId?: string) =>

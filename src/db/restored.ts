@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, lte, not, notInArray, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
+import { hasRow, listRows } from './queries.ts'
 import {
   backups,
   deployments,
@@ -35,7 +36,7 @@ export const noteWhatRan = (db: Db) =>
   })
 
 export const listRestored = (db: Db, ...kinds: Restored['kind'][]) =>
-  db.select().from(restoredObjects).where(inArray(restoredObjects.kind, kinds)).all()
+  listRows(db, restoredObjects, inArray(restoredObjects.kind, kinds))
 
 const appKinds: Restored['kind'][] = ['deployment', 'environment', 'away']
 
@@ -49,17 +50,11 @@ export const noteAway = (db: Tx, id: string) =>
 
 /** True until it was looked for on the engine: before that, its containers say nothing about what is live. */
 export const isAppSought = (db: Tx, environmentId: string) =>
-  isAppAmong(db, environmentId, ['deployment', 'environment'])
+  hasRow(db, restoredObjects, isApp(db, environmentId, ['deployment', 'environment']))
 
 /** True from `noteAway` until it was found: what is there may be newer than the backup. */
-export const isAppAway = (db: Tx, environmentId: string) => isAppAmong(db, environmentId, ['away'])
-
-const isAppAmong = (db: Tx, environmentId: string, kinds: Restored['kind'][]) =>
-  db
-    .select()
-    .from(restoredObjects)
-    .where(isApp(db, environmentId, kinds))
-    .get() !== undefined
+export const isAppAway = (db: Tx, environmentId: string) =>
+  hasRow(db, restoredObjects, isApp(db, environmentId, ['away']))
 
 function isApp(db: Tx, environmentId: string, kinds: Restored['kind'][]) {
   const { kind, objectId } = restoredObjects
@@ -104,11 +99,7 @@ export const listToLoad = (db: Tx) =>
 
 /** True for one of them. */
 export const isToLoad = (db: Tx, backupId: string) =>
-  db
-    .select()
-    .from(restoredObjects)
-    .where(and(isOfBackup, eq(restoredObjects.objectId, backupId)))
-    .get() !== undefined
+  hasRow(db, restoredObjects, and(isOfBackup, eq(restoredObjects.objectId, backupId)))
 
 /** Call it in the transaction that ends its restore. False when it wasn’t one of the whole server. */
 export const forgetToLoad = (db: Tx, backupId: string) =>
