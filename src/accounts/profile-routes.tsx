@@ -32,8 +32,6 @@ import type { ProviderName } from './oauth-provider.ts'
 
 const shownEvents = 10
 
-type ProfileFormProps = { user: User; hasPassword: boolean; draft: Draft }
-
 /** For sessions, never tokens. A new e-mail address ends the user's other sessions, a new password all. */
 export const profileRoutes = (deps: AccountDeps) => {
   const { db, config } = deps
@@ -111,14 +109,14 @@ export const profileRoutes = (deps: AccountDeps) => {
   }
 
   /** Shows the form with its errors, alone or in its page. */
-  function again(name: keyof Drafts, form: (props: ProfileFormProps) => JSX.Element) {
+  function again(name: keyof Drafts, form: (props: FormProps) => JSX.Element) {
     return (c: Context, draft: Draft) => ({
       ...profile(c, { [name]: draft }),
       partial: () => form({ ...known(c), draft }),
     })
   }
 
-  function linkFormOf(props: ProfileFormProps) {
+  function linkFormOf(props: FormProps) {
     return <LinkForm {...props} provider={findOAuthSettings(deps).provider} />
   }
 

@@ -10,18 +10,14 @@ import { isUnapproved, PullRequestLink, waitsForApproval } from '../environments
 import type { Preview } from '../environments/preview-store.ts'
 import { environmentPath, settingsPath } from '../environments/paths.ts'
 import { EnvironmentLinks } from '../environments/views.tsx'
+import type { rowsOf } from './shown.ts'
 
 type EnvironmentsPageProps = {
   project: Project
   environments: Row[]
 }
 
-type Row = {
-  environment: Environment
-  variables: number
-  url: string | null
-  preview: Preview | undefined
-}
+type Row = ReturnType<typeof rowsOf>[number]
 
 export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
   const live = environments.flatMap(({ environment }) =>

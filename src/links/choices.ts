@@ -36,11 +36,7 @@ export async function choicesFor(
 
 export type Choices = Awaited<ReturnType<typeof choicesFor>>
 
-/** The variables that an app gets from a service, for display, with the proposed keys. */
-export type Offered = {
-  provided: { name: string; value: string | null; secret: boolean }[]
-  proposed: Record<string, string>
-}
+export type Offered = ReturnType<typeof offered>
 
 /** For an existing service. Empty when its file or its values can't be read. */
 export async function offeredBy(
@@ -68,6 +64,7 @@ export function offeredByNew(
   return { suggestion, ...offered({ db }, { values, proposes: file.proposes, environmentId }) }
 }
 
+/** The variables that an app gets from a service, for display, with the proposed keys. */
 function offered(
   { db }: { db: Db },
   {
@@ -82,7 +79,7 @@ function offered(
     /** The id of a service whose own keys may be proposed again. */
     but?: string
   },
-): Offered {
+) {
   const others = listLinks(db, environmentId).filter(({ service }) => service.id !== but)
   const taken = new Set(others.flatMap(({ link }) => Object.keys(link.variables)))
   return {

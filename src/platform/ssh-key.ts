@@ -1,20 +1,15 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
-export type SshKey = {
-  /** One line, as the settings of a repository expect it. */
-  publicKey: string
-  /** In OpenSSH's format, without a passphrase. */
-  privateKey: string
-}
-
-export function makeSshKey(): SshKey {
+export function makeSshKey() {
   const pair = generateKeyPairSync('ed25519')
   const jwk = pair.privateKey.export({ format: 'jwk' })
   const open = Buffer.from(jwk.x!, 'base64url')
   const seed = Buffer.from(jwk.d!, 'base64url')
   const blob = Buffer.concat([field(algorithm), field(open)])
   return {
+    /** One line, as the settings of a repository expect it. */
     publicKey: `${algorithm} ${blob.toString('base64')} ${comment}`,
+    /** In OpenSSH's format, without a passphrase. */
     privateKey: pemOf(privateFile({ blob, open, seed })),
   }
 }

@@ -21,12 +21,7 @@ function split(reference: string) {
   return { registry, rest: isHost ? reference.slice(slash + 1) : reference }
 }
 
-export type ImageReference = {
-  registry: string
-  path: string
-  tag: string | null
-  digest: string | null
-}
+export type ImageReference = NonNullable<ReturnType<typeof parseReference>>
 
 const part = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
 const grammar = new RegExp(
@@ -34,7 +29,7 @@ const grammar = new RegExp(
 )
 
 /** Adds the parts that Docker assumes, so that it can't be mistaken for an image id; null when invalid. */
-export function parseReference(text: string): ImageReference | null {
+export function parseReference(text: string) {
   if (text.length > 500) return null
   const { registry, rest } = split(text)
   const [, path, tag, digest] = grammar.exec(rest) ?? []

@@ -1,5 +1,4 @@
 import { parseReference } from './image-registry.ts'
-import type { ImageReference } from './image-registry.ts'
 
 /** Numbers, then `*` for one or more further ones; a suffix, which may end in `*`, is a pre-release or a variant. */
 const grammar = /^(v?)((?:\d{1,15}\.){0,3})\*(?:-([\w.-]*\*?))?$/
@@ -10,14 +9,8 @@ const version = /^(v?)(\d{1,15}(?:\.\d{1,15}){0,3})(?:-([\w.-]+))?$/
 type Pattern = { v: string; numbers: number[]; suffix: string | null }
 type Version = { tag: string; numbers: number[]; suffix: string | null }
 
-/** The image of a project: a reference, whose tag may be a pattern. */
-export type ImageChoice = {
-  /** Of a pattern without a tag that means anything. */
-  reference: ImageReference
-  pattern: string | null
-}
-
-export function parseImage(text: string): ImageChoice | null {
+/** The image of a project: a reference, whose tag means nothing beside a pattern. Null when invalid. */
+export function parseImage(text: string) {
   const [, name = text, pattern = null] = /^([^*]*):([^:/@]*\*[^:/@]*)$/.exec(text) ?? []
   const reference = parseReference(name)
   if (!reference) return null
