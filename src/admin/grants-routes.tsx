@@ -5,16 +5,16 @@ import { seesTexts } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { notFound } from '../platform/errors.ts'
+import { ResourceList } from '../resources/list.tsx'
 import { updateService } from '../services/store.ts'
 import { flag } from '../web/fields.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { show, showSaved } from '../web/respond.tsx'
-import { settingsView, SettingsList } from '../web/settings-frame.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { listGranted } from './store.ts'
 import { meaningOf } from '../services/compose/dangers.ts'
-import { EmptyState } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 
 const grantForm = z.object({ granted: flag() })
@@ -75,69 +75,65 @@ type Grant = ReturnType<typeof grantsIn>[number]
 type Shown = { withFiles: boolean }
 
 const GrantList = ({ items, withFiles }: { items: Grant[] } & Shown) => (
-  <SettingsList
-    id="grants"
-    aria-label="Grants"
+  <ResourceList
+    path={grantsPath}
+    title="Grants"
     about="Services that an admin gave access to this server. After a revocation they can’t be started or changed; their containers keep running until they are stopped."
-    rows={items.map((grant) => (
-      <Row grant={grant} withFiles={withFiles} />
-    ))}
-    empty={<EmptyState title="No service has access to this server" />}
+    action={null}
+    rows={items.map(({ service, owner, by }) => ({
+      id: service.id,
+      name: service.name,
+      tags: [by === null && 'lapsed'],
+      facts: [
+        <bdi>{owner.email}</bdi>,
+        by && (
+          <>
+            allowed by <bdi>{by.email}</bdi>
+          </>
+        ),
+      ],
+      below: <Allowed {...{ service, withFiles }} />,
+      actions: <GrantForm name={service.name} id={service.id} isGranted={by !== null} />,
+    }))}
+    nextCursor={null}
+    empty={{ title: 'No service has access to this server' }}
   />
 )
 
-const Row = ({ grant: { service, owner, by }, withFiles }: { grant: Grant } & Shown) => (
-  <li>
-    <div class="row-main">
-      <strong>
-        <bdi>{service.name}</bdi>
-      </strong>{' '}
-      {by === null && <span class="tag">lapsed</span>}
-      <p class="row-facts">
-        <bdi>{owner.email}</bdi>
-        {by && (
-          <span>
-            allowed by <bdi>{by.email}</bdi>
-          </span>
-        )}
-      </p>
-      <ul class="names">
-        {service.allowed.map((key) => (
-          <li>
-            <bdi>{meaningOf(key)}</bdi>
-          </li>
-        ))}
-      </ul>
-      {withFiles && (
-        <details>
-          <summary>Compose file</summary>
-          <pre class="compose-file">{service.compose}</pre>
-        </details>
-      )}
-    </div>
-    <div class="row-actions">
-      <PostForm
-        action={`${grantsPath}/${service.id}`}
-        method="PUT"
-        replaces="#grants"
-        question={
-          by
-            ? {
-                text: `Revoke the access of ${service.name} to this server?`,
-                answer: 'Revoke grant',
-              }
-            : undefined
-        }
-      >
-        <input type="hidden" name="granted" value={by ? '0' : '1'} />
-        <Button
-          variant="outline"
-          small
-          aria-label={`${by ? 'Revoke' : 'Allow again'}: ${service.name}`}
-        >
-          {by ? 'Revoke' : 'Allow again'}
-        </Button>
-      </PostForm>
-    </div>
-  </li>
+const Allowed = ({ service, withFiles }: Pick<Grant, 'service'> & Shown) => (
+  <>
+    <ul class="names">
+      {service.allowed.map((key) => (
+        <li>
+          <bdi>{meaningOf(key)}</bdi>
+        </li>
+      ))}
+    </ul>
+    {withFiles && (
+      <details>
+        <summary>Compose file</summary>
+        <pre class="compose-file">{service.compose}</pre>
+      </details>
+    )}
+  </>
 )
+
+type FormProps = { id: string; name: string; isGranted: boolean }
+
+const GrantForm = ({ id, name, isGranted }: FormProps) => {
+  const label = isGranted ? 'Revoke' : 'Allow again'
+  const text = `Revoke the access of ${name} to this server?`
+  return (
+    <PostForm
+      action={`${grantsPath}/${id}`}
+      method="PUT"
+      replaces="#grants"
+      question={isGranted ? { text, answer: 'Revoke grant' } : undefined}
+    >
+      <input type="hidden" name="granted" value={isGranted ? '0' : '1'} />
+      <Button variant="outline" small aria-label={`${label}: ${name}`}>
+        {label}
+      </Button>
+    </PostForm>
+  )
+}

@@ -1,25 +1,23 @@
 import type { Config } from '../config.ts'
+import { ResourceList } from '../resources/list.tsx'
 import type { User } from '../web/factory.ts'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
-import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import type { UserRow } from '../accounts/store.ts'
+import type { listUsers, UserRow } from '../accounts/store.ts'
 import { counted } from '../web/units.ts'
-
-type Item = { user: UserRow; projects: number; services: number }
 
 type Users = {
   viewer: User
-  users: Item[]
+  users: ReturnType<typeof listUsers>
   nextCursor: string | null
   registration: Config['registration']
 }
 
 export const UserList = ({ viewer, users, nextCursor, registration }: Users) => (
-  <SettingsList
-    id="users"
-    aria-label="Users"
+  <ResourceList
+    path="/settings/users"
+    title="Users"
     about={
       <>
         {registrations[registration]} The setting <code>DAVIT_REGISTRATION</code> decides it:{' '}
@@ -29,10 +27,25 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
     action={
       registration === 'invite' && <ButtonLink href="/settings/invites">Invite user</ButtonLink>
     }
-    rows={users.map((item) => (
-      <UserItem {...item} isViewer={item.user.id === viewer.id} />
-    ))}
-    more={{ href: '/settings/users', nextCursor }}
+    rows={users.map(({ user, projects, services }) => ({
+      id: user.id,
+      name: user.email,
+      tags: [
+        user.role === 'admin' && 'admin',
+        user.disabledAt && (user.deletingAt ? 'being deleted' : 'disabled'),
+        user.id === viewer.id && 'you',
+      ],
+      facts: [
+        user.name && <bdi>{user.name}</bdi>,
+        counted(projects, 'project'),
+        counted(services, 'service'),
+        <>
+          joined <Ago at={user.createdAt} />
+        </>,
+      ],
+      actions: user.id !== viewer.id && <Actions user={user} />,
+    }))}
+    nextCursor={nextCursor}
   />
 )
 
@@ -42,40 +55,19 @@ const registrations = {
   open: 'Registration is open: anyone who can reach this Davit can create an account.',
 }
 
-const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boolean }) => (
-  <li>
-    <div class="row-main">
-      <strong>
-        <bdi>{user.email}</bdi>
-      </strong>{' '}
-      {user.role === 'admin' && <span class="tag">admin</span>}{' '}
-      {user.disabledAt && <span class="tag">{user.deletingAt ? 'being deleted' : 'disabled'}</span>}{' '}
-      {isViewer && <span class="tag">you</span>}
-      <p class="row-facts">
-        {user.name && <bdi>{user.name}</bdi>}
-        <span>{counted(projects, 'project')}</span>
-        <span>{counted(services, 'service')}</span>
-        <span>
-          joined <Ago at={user.createdAt} />
-        </span>
-      </p>
-    </div>
-    {!isViewer && (
-      <div class="row-actions">
-        {!user.deletingAt &&
-          changesOf(user).map((change) => <ChangeForm user={user} {...change} />)}
-        <ButtonLink
-          quiet
-          variant="ghost"
-          small
-          aria-label={`Delete ${user.email}`}
-          opens={`/settings/users/${user.id}/delete`}
-        >
-          Delete…
-        </ButtonLink>
-      </div>
-    )}
-  </li>
+const Actions = ({ user }: { user: UserRow }) => (
+  <>
+    {!user.deletingAt && changesOf(user).map((change) => <ChangeForm user={user} {...change} />)}
+    <ButtonLink
+      quiet
+      variant="ghost"
+      small
+      aria-label={`Delete ${user.email}`}
+      opens={`/settings/users/${user.id}/delete`}
+    >
+      Delete…
+    </ButtonLink>
+  </>
 )
 
 type Change = {

@@ -78,7 +78,7 @@ type Props = {
   path: string
   title: string
   about: Child
-  empty?: { title: string; text: Child }
+  empty?: { title: string; text?: Child }
   /** The button that creates a resource; null when none can be created. */
   action: Child
   /** Shown once, above the rows. */
@@ -88,8 +88,8 @@ type Props = {
   mayChange?: boolean
   /** What else can be done with a row, by the end of its path. */
   acts?: Record<string, { button: string; preview?: unknown }>
-  /** With `asks` the response may be a dialog. */
-  remove: { verb: string; noun: string; asks: boolean }
+  /** With `asks` the response may be a dialog. Left out where none can be removed. */
+  remove?: { verb: string; noun: string; asks: boolean }
   /** True when the list is kept up to date, on a page that is live. */
   isLive?: boolean
   /** Swapped out of band, in addition to the main response. */
@@ -112,7 +112,7 @@ export const ResourceList = ({ path, title, about, empty, action, rows, ...props
       empty={
         empty && (
           <EmptyState title={empty.title}>
-            <p>{empty.text}</p>
+            {empty.text && <p>{empty.text}</p>}
             {action}
           </EmptyState>
         )
@@ -161,7 +161,7 @@ const ResourceRow = ({
     <div class="row-main">
       <strong>{row.title ?? linked(row.href, <bdi>{row.name}</bdi>)}</strong>
       {row.badge && [' ', <span class="badge">{row.badge}</span>]}
-      {row.tags?.map((tag) => [' ', <span class="tag">{tag}</span>])}
+      {row.tags?.filter(Boolean).map((tag) => [' ', <span class="tag">{tag}</span>])}
       <p class="row-facts">
         {[...(row.facts ?? []), row.since].filter(Boolean).map((fact) => (
           <span>{fact}</span>
@@ -183,7 +183,7 @@ const ResourceRow = ({
           Edit
         </DialogButton>
       )}
-      {!row.isKept && row.isRemovable !== false && (
+      {remove && !row.isKept && row.isRemovable !== false && (
         <DeleteButton
           path={`${path}/${row.id}`}
           label={`${remove.verb} ${row.label ?? row.name}`}
