@@ -3,21 +3,12 @@ import { deployHook, neededScope, routeName } from '../accounts/token-scope.ts'
 import { checksOf, originalOf } from '../web/checks.ts'
 import type { Checks } from '../web/checks.ts'
 import { requireAdmin } from '../web/user-of.ts'
-import type { Operation } from '../web/operation.ts'
 import { listOperations } from './operations.ts'
 
-/** An operation with the checks that its route's handlers declare. */
-export type Call = {
-  tag: string
-  method: string
-  /** As in the route, with `:id`. */
-  path: string
-  operation: Operation
-  isForAdmins: boolean
-} & { [part in 'body' | 'query']: Checks[part] | undefined }
+export type Call = ReturnType<typeof callsOf>[number]
 
-/** In the order of the document. */
-export function callsOf(routes: RouterRoute[]): Call[] {
+/** Operations with the checks that their routes' handlers declare, in the order of the document. */
+export function callsOf(routes: RouterRoute[]) {
   const byRoute = Map.groupBy(routes, routeName)
   return listOperations().map(({ tag, route, operation }) => {
     const [method, path] = route.split(' ') as [string, string]

@@ -2,14 +2,7 @@ import type { JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 
 /** The scripts of package.json that each installation runs, which may need the repository's files. */
-export type Hooks = {
-  /** All there are. Without them an installation needs no code, so it is done again for other dependencies alone. */
-  names: string[]
-  /** Those that an image needs, run when the code is there. */
-  needed: string[]
-  /** Whether they may write into node_modules, as patches and generators do. */
-  writesModules: boolean
-}
+export type Hooks = ReturnType<typeof hooksOf>
 
 /** In the order in which npm runs them. */
 const names = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -21,7 +14,7 @@ const needless =
 const outsideModules = /^(svelte-kit|astro) sync$/
 
 /** The settings may have another command for the build. */
-export function hooksOf(manifest: JsonObject, build?: string): Hooks {
+export function hooksOf(manifest: JsonObject, build?: string) {
   const scripts = objectOf(manifest['scripts'])
   // These do it too.
   const syncs = /^(vite|astro) build\b/.test(build ?? stringOf(scripts['build']) ?? '')
@@ -32,8 +25,11 @@ export function hooksOf(manifest: JsonObject, build?: string): Hooks {
   })
   const needed = found.filter(({ parts }) => !parts.every(isNeedless))
   return {
+    /** All there are. Without them an installation needs no code, so it is done again for other dependencies alone. */
     names: found.map(({ name }) => name),
+    /** Those that an image needs, run when the code is there. */
     needed: needed.map(({ name }) => name),
+    /** Whether they may write into node_modules, as patches and generators do. */
     writesModules: needed.some(
       ({ parts }) => !parts.every((part) => needless.test(part) || outsideModules.test(part)),
     ),

@@ -57,20 +57,12 @@ export function workspacesAt(repository: Files, root: string, own?: string): Wor
 }
 
 /** A package of a workspace of the language; null where the directory is none. */
-export type Membership = {
-  workspace: Workspace
-  /** Below the workspace's root. */
-  directory: string
-  /** The packages that it needs, each after those that it needs itself. */
-  needed: string[]
-  /** What a user should know of it. */
-  reasons: string[]
-}
+export type Membership = NonNullable<ReturnType<typeof membershipIn>>
 
 export function membershipIn(
   { workspaces, directory: path }: Pick<Options, 'workspaces' | 'directory'>,
   language: Workspace['language'],
-): Membership | null {
+) {
   const workspace = workspaces.find((each) => each.language === language)
   if (!workspace) return null
   const { root, tool, twins, isComplete } = workspace
@@ -79,8 +71,11 @@ export function membershipIn(
   const where = root === '' ? 'the repository' : root
   return {
     workspace,
+    /** Below the workspace's root. */
     directory,
+    /** The packages that it needs, each after those that it needs itself. */
     needed,
+    /** What a user should know of it. */
     reasons: [
       `in the ${tool} workspace of ${where}` +
         (needed.length === 0 ? '' : `, with ${named(needed)}`),

@@ -1,13 +1,6 @@
 import { contents, findDocument } from './documents.ts'
-import type { Document } from './documents.ts'
-import type { Section } from './markdown.ts'
 
-export type SearchResult = {
-  document: Document
-  section: Section
-  /** Text around the first hit, split so that every other piece is a searched word. */
-  excerpt: string[]
-}
+export type SearchResult = ReturnType<typeof search>[number]
 
 const maxResults = 30
 
@@ -16,7 +9,7 @@ const lead = 60
 const length = 220
 
 /** Sections that contain all words; hits in the heading come first. */
-export function search(text: string): SearchResult[] {
+export function search(text: string) {
   const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))]
   if (words.length === 0) return []
   return contents()
@@ -39,6 +32,7 @@ export function search(text: string): SearchResult[] {
     }))
 }
 
+/** Text around the first hit, split so that every other piece is a searched word. */
 function excerptOf(text: string, words: string[]) {
   const hits = RegExp(`(${words.map((word) => RegExp.escape(word)).join('|')})`, 'gi')
   const first = Math.max(0, text.search(hits))

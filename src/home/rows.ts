@@ -1,20 +1,14 @@
 import type { Config } from '../config.ts'
 import { reachedAt } from '../environments/json.ts'
 import type { UrlDeps } from '../addresses/urls.ts'
-import type { Deployment } from '../deployments/store.ts'
 import { isServing } from '../map/states.ts'
 import type { Item } from './inventory.ts'
 import { listShown } from './store.ts'
 
-export type Row = Item & {
-  /** The address of an app while it runs. */
-  url: string | null
-  current: Deployment | null
-  latest: Deployment | null
-}
+export type Row = ReturnType<typeof rowsOf>[number]
 
 /** Reads whole rows, so call it only with the items of one page. */
-export function rowsOf(deps: UrlDeps & { config: Config }, ownerId: string, items: Item[]): Row[] {
+export function rowsOf(deps: UrlDeps & { config: Config }, ownerId: string, items: Item[]) {
   const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
   const ids = apps.flatMap(({ app }) => [app.current?.id ?? [], app.latest?.id ?? []].flat())
   const shown = listShown(deps.db, { deploymentIds: ids, environmentIds: apps.map(({ id }) => id) })
@@ -25,6 +19,7 @@ export function rowsOf(deps: UrlDeps & { config: Config }, ownerId: string, item
     const current = deployed.get(item.app.current?.id ?? '') ?? null
     const latest = deployed.get(item.app.latest?.id ?? '') ?? null
     const environment = places.get(item.id)
+    /** Of an app, while it runs. */
     const url =
       environment && isServing(item.look)
         ? reachedAt(deps, { environment, ownerId, published: current?.url })

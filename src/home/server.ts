@@ -6,24 +6,13 @@ import type { Docker } from '../docker/index.ts'
 import { emit } from '../notifications/emit.ts'
 import { memoryLow } from '../notifications/texts.ts'
 import { spaceOf } from '../platform/disk-space.ts'
-import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
 import { within } from '../platform/pause.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { Sampled } from '../web/sampled.ts'
 
 /** The server's resources, and how much of them is used. */
-export type Server = {
-  /** The recently busy share of its processors; null until measured, and where it can't be. */
-  busy: number | null
-  /** The average of the last minute: processes that were running or waiting to. */
-  load: number
-  processors: number
-  /** In bytes. */
-  memory: { used: number; size: number }
-  /** The disk of the data directory; null when it can't be read. */
-  disk: DiskSpace | null
-}
+export type Server = Awaited<ReturnType<ServerMeter['read']>>
 
 /** Milliseconds over which processor use is averaged. */
 const interval = 5000
@@ -39,6 +28,7 @@ export class ServerMeter {
   /** Null until it was stored by this process. */
   #isLow: boolean | null = null
   #before: Ticks | null = null
+  /** The recently busy share of the processors; null until measured, and where it can't be. */
   #busy: number | null = null
 
   constructor({ dataDir }: { dataDir: string }, db: Db) {
@@ -51,13 +41,16 @@ export class ServerMeter {
     return scheduler.repeat(interval, () => this.#measure(), { signal, failed })
   }
 
-  async read(): Promise<Server> {
+  async read() {
     const size = totalmem()
     return {
       busy: this.#busy,
+      /** The average of the last minute: processes that were running or waiting to. */
       load: loadavg()[0]!,
       processors: availableParallelism(),
+      /** In bytes. */
       memory: { used: size - freemem(), size }, // memory that can be freed at once isn't counted as used
+      /** That of the data directory; null when it can't be read. */
       disk: await spaceOf(this.#dataDir),
     }
   }

@@ -5,16 +5,7 @@ export type Holder = { node: MapNode; domains: MapNode[]; hidden: number }
 
 export type Group = { project: { id: string; name: string }; apps: Holder[] }
 
-export type Part = {
-  groups: Group[]
-  services: Holder[]
-  edges: MapEdge[]
-  /** The start of the next page; null for the last. */
-  next: number | null
-  /** The environments that use each service, on this page or not. */
-  users: Map<string, MapNode[]>
-  uses: Map<string, MapNode[]>
-}
+export type Part = ReturnType<typeof partOf>
 
 /** Limits for one page: nodes, apps of one project side by side, and addresses of each. */
 const mostNodes = 56
@@ -28,7 +19,7 @@ const mostDomains = { of: 5, alone: 50 }
 export function partOf(
   { nodes, edges }: MapGraph,
   { projectId, reach, from = 0 }: { projectId?: string; reach?: Reach | null; from?: number },
-): Part {
+) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const isTouched = new Set(
     reach ? [reach.node, ...reach.dependents, ...reach.needs].map(({ id }) => id) : [],
@@ -88,7 +79,9 @@ export function partOf(
     groups: shownGroups,
     services,
     edges: edges.filter(({ from, to }) => visible.has(from) && visible.has(to)),
+    /** The start of the next page; null for the last. */
     next: end < blocks.length ? end : null,
+    /** The environments that use each service, on this page or not. */
     users,
     uses,
   }

@@ -1,23 +1,18 @@
 import { statfs } from 'node:fs/promises'
 
-export type DiskSpace = {
-  folder: string
-  /** In bytes, as `df` counts: blocks reserved for root are neither free nor used. */
-  size: number
-  free: number
-  /** In percent. */
-  used: number
-}
+export type DiskSpace = NonNullable<Awaited<ReturnType<typeof spaceOf>>>
 
 /** Null when the folder can't be read. */
-export async function spaceOf(folder: string): Promise<DiskSpace | null> {
+export async function spaceOf(folder: string) {
   try {
     const { bsize, blocks, bfree, bavail } = await statfs(folder)
     const taken = blocks - bfree
     return {
       folder,
+      /** In bytes, as `df` counts: blocks reserved for root are neither free nor used. */
       size: (taken + bavail) * bsize,
       free: bavail * bsize,
+      /** In percent. */
       used: Math.round((taken / Math.max(1, taken + bavail)) * 100),
     }
   } catch {

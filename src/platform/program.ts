@@ -39,15 +39,7 @@ export type Program = {
   onLine?: (line: string) => void
 }
 
-export type RunningProgram = {
-  output: ReadableStream<Uint8Array>
-  /** Writes streamed input. Resolves when there is room for more; throws when the program has ended. */
-  write: (bytes: Uint8Array) => Promise<void>
-  endInput: () => Promise<void>
-  /** Resolves with its exit status; rejects with the reason for which it was ended. */
-  ended: Promise<number>
-  stop: (reason: unknown) => void
-}
+export type RunningProgram = ReturnType<typeof startProgram>
 
 export class ProgramTimeout extends Error {}
 
@@ -57,7 +49,7 @@ export class ProgramMissing extends Error {}
  * Starts a program in its own process group, which ends as a whole: by `stop`, the signal, the deadline or
  * silence. Throws ProgramMissing when it isn't installed.
  */
-export function startProgram(program: Program): RunningProgram {
+export function startProgram(program: Program) {
   program.signal.throwIfAborted()
   const child = spawn(program)
   let stopped: { reason: unknown } | undefined
@@ -79,6 +71,7 @@ export function startProgram(program: Program): RunningProgram {
 
   const onLine = program.onLine ?? (() => {})
   const reading = eachLine(child.stderr, { onChunk: () => silence?.refresh(), onLine })
+  /** Resolves with its exit status; rejects with the reason for which it was ended. */
   const ended = Promise.all([child.exited, reading])
     .finally(() => {
       over = true
@@ -99,6 +92,7 @@ function inputOf({ stdin }: ReturnType<typeof spawn>) {
     throw new Error('this program takes no input while it runs')
   }
   return {
+    /** Writes streamed input. Resolves when there is room for more; throws when the program has ended. */
     async write(bytes: Uint8Array) {
       await Promise.all([sink().write(bytes), sink().flush()]) // each may hear of a broken pipe
     },

@@ -3,11 +3,7 @@ import type { Machine } from '../docker/engine.ts'
 import { Failure } from '../platform/errors.ts'
 import type { RemoteRepository } from './remote-repository.ts'
 
-export type ImageFacts = {
-  digest: string
-  /** Bytes to download, if Docker has none of its layers. */
-  bytes: number
-}
+export type ImageFacts = Awaited<ReturnType<typeof imageFacts>>
 
 const size = z.int().min(0)
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
@@ -31,7 +27,7 @@ const manifest = z.object({
 export async function imageFacts(
   remote: RemoteRepository,
   { tag, image, machine }: { tag: string; image: string; machine: Pick<Machine, 'os' | 'arch'> },
-): Promise<ImageFacts> {
+) {
   const found = await remote.manifest(tag)
   const several = index.safeParse(found.json).data?.manifests
   if (!several) {
@@ -65,6 +61,7 @@ export async function imageFacts(
     const { config, layers } = data
     return {
       config: config.digest,
+      /** To download, if Docker has none of its layers. */
       bytes: layers.reduce((sum, layer) => sum + layer.size, config.size),
     }
   }

@@ -1,18 +1,10 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { Failure } from '../platform/errors.ts'
 
-export type Elf = {
-  /** As in `process.arch`; null for any other. */
-  arch: 'x64' | 'arm64' | null
-  /** The loader of its libraries, such as /lib64/ld-linux-x86-64.so.2; null for a static executable. */
-  loader: string | null
-  /** The least number of bytes according to its headers. */
-  size: number
-}
+/** As in `process.arch`. */
+const architectures: Record<number, string> = { 62: 'x64', 183: 'arm64' }
 
-const architectures: Record<number, Elf['arch']> = { 62: 'x64', 183: 'arm64' }
-
-export function readElf(path: string): Elf | null {
+export function readElf(path: string) {
   const file = openSync(path, 'r')
   try {
     const head = readAt(file, 0, 64)
@@ -23,7 +15,9 @@ export function readElf(path: string): Elf | null {
     const sections = numberAt(head, 40) + head.readUInt16LE(58) * head.readUInt16LE(60)
     return {
       arch: architectures[head.readUInt16LE(18)] ?? null,
+      /** That of its libraries, such as /lib64/ld-linux-x86-64.so.2; null for a static executable. */
       loader: loader ? textAt(file, numberAt(loader, 8), numberAt(loader, 32)) : null,
+      /** The least number of bytes according to its headers. */
       size: Math.max(sections, ...ends),
     }
   } finally {

@@ -7,7 +7,6 @@ import type { Provider } from './provider.ts'
 import type { Pull } from '../previews/pull.ts'
 import type { Push } from './push.ts'
 import { namesIn } from './repository-names.ts'
-import type { RepositoryNames } from './repository-names.ts'
 import { gitea } from './gitea.ts'
 import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'
@@ -20,15 +19,7 @@ const maxRepository = 64 * 1024
 /** In characters. Longer JSON is parsed on another thread. */
 const maxHere = 16 * 1024
 
-export type Payload = {
-  names: RepositoryNames | null
-  /** Null when the body describes no push. Expensive: only call it for signed bodies. */
-  readPush: () => Promise<Push | null>
-  /** The same for an event of a pull request; a sentence for one that changes nothing. */
-  readPull: () => Promise<Pull | string | null>
-  /** The commit whose checks the body is about; null when it names none. */
-  readCommit: () => string | null
-}
+export type Payload = Awaited<ReturnType<typeof readPayload>>
 
 /** One of them has the commit. */
 const checkMembers = ['check_run', 'check_suite', 'workflow_run', 'object_attributes', 'sha']
@@ -43,13 +34,14 @@ const commitOfChecks = z.union([
   z.object({ sha: hash }).transform(({ sha }) => sha),
 ])
 
-export async function readPayload(provider: Provider, json: Buffer): Promise<Payload> {
+export async function readPayload(provider: Provider, json: Buffer) {
   const { name, members, pulls, repository: keys } = provider
   const found = await membersIn(json, [...members, ...pulls.members, ...checkMembers])
   if (found === null) throw notAnEvent('The body isn’t a JSON object.')
   const repository = found.get(keys.member) ?? ''
   const isReadable = repository !== '' && repository.length <= maxRepository
   return {
+    /** The commit whose checks the body is about; null when it names none. */
     readCommit() {
       const texts = checkMembers.flatMap((member) => found.get(member) ?? [])
       for (const text of texts) {
@@ -60,11 +52,13 @@ export async function readPayload(provider: Provider, json: Buffer): Promise<Pay
       return null
     },
     names: isReadable ? namesIn(parseJson(repository), keys) : null,
+    /** Null when the body describes no push. Expensive: only call it for signed bodies. */
     async readPush() {
       const text = textWith(members)
       if (text.length <= maxHere) return readPush(name, text)
       return parse<typeof readPush>('readPush', [name, text], elsewhere)
     },
+    /** The same for an event of a pull request; a sentence for one that changes nothing. */
     async readPull() {
       const text = textWith(pulls.members)
       if (text.length <= maxHere) return readPull(name, text)

@@ -7,12 +7,7 @@ import { listCandidates } from './store.ts'
 import type { Candidate } from './store.ts'
 
 /** Names only select the projects to check; they prove nothing. */
-export type RepositoryNames = {
-  /** `owner/name`; GitLab may have `group/subgroup/name`. */
-  fullName: string | null
-  /** The addresses for https and ssh, and that of its page. */
-  addresses: string[]
-}
+type RepositoryNames = NonNullable<ReturnType<typeof namesIn>>
 
 /** Normalised, for comparison. */
 export type RepositoryAddress = { host: string; path: string }
@@ -23,12 +18,14 @@ const text = z.string().max(2000).nullish().catch(null)
 export function namesIn(
   object: unknown,
   { fullName, addresses }: { fullName: string; addresses: string[] },
-): RepositoryNames | null {
+) {
   const fields = z.record(z.string(), z.unknown()).safeParse(object)
   if (!fields.success) return null
   const read = (key: string) => text.parse(fields.data[key]) || null
   const names = {
+    /** `owner/name`; GitLab may have `group/subgroup/name`. */
     fullName: read(fullName),
+    /** The addresses for https and ssh, and that of its page. */
     addresses: addresses.map(read).filter((a) => a !== null),
   }
   return names.fullName || names.addresses.length > 0 ? names : null
