@@ -11,11 +11,7 @@ import { countTry } from './throttle.ts'
 
 export type AdmissionDeps = { config: Config; setupCode: string | null; db: Tx }
 
-type Applicant = {
-  email: string
-  setupCode?: string | null | undefined
-  invite?: string | null | undefined
-}
+type Applicant = Pick<z.infer<typeof registerForm>, 'email' | 'setupCode' | 'invite'>
 
 type Admission = { role: 'admin' | 'member'; invite: { id: string; createdBy: string } | null }
 

@@ -3,16 +3,13 @@ import type { WorkloadUsage } from '../containers/usage/process-usage.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
 import { metricsPath } from '../environments/paths.ts'
-import type { TrafficHistory } from '../traffic/history.ts'
+import type { trafficOf } from '../traffic/routes.tsx'
 import { TrafficPanel } from '../traffic/traffic-page.tsx'
-import type { Counting } from '../traffic/traffic-page.tsx'
 import { RangeChoice } from '../web/chart.tsx'
 
-type Props = {
+type Props = Awaited<ReturnType<typeof trafficOf>> & {
   head: EnvironmentHead
   usage: WorkloadUsage
-  traffic: TrafficHistory
-  counting: Counting
 }
 
 export const MetricsPage = ({ head, usage, traffic, counting }: Props) => {

@@ -2,7 +2,7 @@ import { Failure } from '../platform/errors.ts'
 import { stringOf, objectOf } from './files.ts'
 import type { Files } from './files.ts'
 import { appFolders } from './manifests.ts'
-import type { Found, Workspace } from './plan.ts'
+import type { Found, Options, Workspace } from './plan.ts'
 import { joined, neededBy, workspacesAt } from './workspaces.ts'
 
 /** A package of a workspace, or an app in a folder of its own. */
@@ -27,11 +27,7 @@ const maxParts = 500
 /** As many as a project may have. */
 const maxWatched = 100
 
-type Recognise = (options: {
-  files: Files
-  directory: string
-  workspaces: Workspace[]
-}) => Found | null
+type Recognise = (place: Pick<Options, 'files' | 'directory' | 'workspaces'>) => Found | null
 
 /** What a repository holds below its top; packages of workspaces alone, when its top is an app itself. */
 export function partsOf(

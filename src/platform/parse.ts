@@ -1,14 +1,8 @@
 import { workerEntry } from './root.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
+import type { TaskOptions } from './worker-pool.ts'
 
-type Options = {
-  tooLong: () => Error
-  /** Milliseconds that it may take. */
-  deadline?: number
-  /** Only one text is read at a time for each owner. */
-  owner?: string
-  signal?: AbortSignal | undefined
-}
+type Options = Partial<TaskOptions> & { tooLong: () => Error }
 
 const pool = new WorkerPool(workerEntry('parse-worker'), { size: 2, idle: 10_000 })
 

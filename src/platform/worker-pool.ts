@@ -9,7 +9,7 @@ export class DeadlineError extends Error {}
 /** Milliseconds in which a thread has to start. */
 const startDeadline = 60_000
 
-type Options = {
+export type TaskOptions = {
   /** Milliseconds that it may run; waiting for a worker, or for its start, doesn't count. */
   deadline: number
   /** Only one task runs at a time for each owner. */
@@ -51,7 +51,7 @@ export class WorkerPool {
   async run(
     name: string,
     args: unknown[],
-    { deadline, owner, signal = neverAborted() }: Options,
+    { deadline, owner, signal = neverAborted() }: TaskOptions,
   ): Promise<unknown> {
     const inTurn = async () => {
       using _ = await this.#turns.acquire(signal)
