@@ -1,7 +1,7 @@
 import { join } from 'node:path/posix'
 import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
-import { refuseWatchedPath, watchedBy } from '../git/watched-path.ts'
+import { watchedBy } from '../git/watched-path.ts'
 import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
 
@@ -10,12 +10,7 @@ import type { Push } from './push.ts'
  * Without patterns everything is watched. Call it through `parse`.
  */
 export function touchesEach(lists: string[][], paths: string[]): boolean[] {
-  return lists.map(
-    (patterns) =>
-      // Invalid patterns may have been saved by an earlier version. A needless deployment is better than a
-      // missing one.
-      patterns.length === 0 || patterns.some(refuseWatchedPath) || paths.some(watchedBy(patterns)),
-  )
+  return lists.map((patterns) => patterns.length === 0 || paths.some(watchedBy(patterns)))
 }
 
 type Watching = {
