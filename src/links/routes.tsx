@@ -29,7 +29,7 @@ import { choicesFor, offeredBy, offeredByNew } from './choices.ts'
 import { linksOf } from './json.ts'
 import { placeable } from '../services/placement.ts'
 import { ChooseService, EditLink, NewLink } from './link-forms.tsx'
-import { LinkList, LinksPage } from './links-page.tsx'
+import { LinkList, linksPath, LinksPage } from './links-page.tsx'
 import { listLinks } from './store.ts'
 import type { Link, Linked } from './store.ts'
 import { z } from 'zod'
@@ -100,7 +100,8 @@ export const linkRoutes = (deps: MakeDeps) => {
         audit(c, 'link.deleted', about(linked, of))
         removeLink(deps, linked.link)
       })
-      return moveOn(c, { to: pathOf(of), said: 'Link removed.', json: () => ({}) })
+      const to = linksPath(of.environment)
+      return moveOn(c, { to, said: 'Link removed.', json: () => ({}) })
     })
 
   function ownLink(c: Context, environmentId: string): Linked {
@@ -218,7 +219,7 @@ export const linkRoutes = (deps: MakeDeps) => {
   }
 
   async function answer(c: Context, link: Link, { created = false } = {}) {
-    const to = `/envs/${link.environmentId}/links`
+    const to = linksPath({ id: link.environmentId })
     const json = await shown(link)
     const said = created ? 'Service linked.' : 'Link saved.'
     return moveOn(c, { to, created, location: `${to}/${link.id}`, said, json: () => json })
@@ -226,8 +227,6 @@ export const linkRoutes = (deps: MakeDeps) => {
 }
 
 type Chosen = ReturnType<typeof chosenIn>
-
-const pathOf = ({ environment }: OwnEnvironment) => `/envs/${environment.id}/links`
 
 const about = ({ link, service }: Linked, { project, environment }: OwnEnvironment) => ({
   object: { kind: 'link' as const, id: link.id, name: service.name },

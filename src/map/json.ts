@@ -61,12 +61,7 @@ export function mapJson(
 const nodeJson = ({ id, kind, name, project, look, note, href, processes, traffic }: MapNode) => ({
   ...{ id, kind, name, project, note, href },
   state: stateOf(look),
-  processes: processes.map((process) => ({
-    name: process.name,
-    running: process.running,
-    wanted: process.wanted,
-    state: stateOf(process.look),
-  })),
+  processes: processes.map(({ look, ...process }) => ({ ...process, state: stateOf(look) })),
   requestsPerMinute: traffic?.perMinute ?? null,
   errorShare: traffic?.errorShare ?? null,
 })
