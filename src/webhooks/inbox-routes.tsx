@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { imageStateOf, ImagePanel } from '../deployments/new-images/panel.tsx'
-import type { ImageState } from '../deployments/new-images/panel.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { aboutProject, ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject, listSiblings, listTargets } from '../projects/store.ts'
@@ -26,7 +25,6 @@ import { repositoryAddressOf } from './repository-names.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
 import type { Delivery, CreatedDeployment } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
-import type { Receiver } from './webhook-setup.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
 import { Badge } from '../web/status-badge.tsx'
@@ -97,24 +95,47 @@ export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
     c: Context,
     { project, page, secret = null }: { project: Project; page: Page; secret?: string | null },
   ) {
-    const list = pageOf(listDeliveries(db, { projectId: project.id, ...page }), page)
+    const { items, nextCursor } = pageOf(
+      listDeliveries(db, { projectId: project.id, ...page }),
+      page,
+    )
     const receivers = receiversOf(c, project)
     return {
       title: `${project.name}: webhooks`,
       page: () => (
-        <DeliveriesPage
-          {...{ project, receivers, secret, ...list }}
-          image={project.image === null ? null : imageStateOf(deps, project)}
-          environments={listTargets(db, project.id)}
-          siblings={new Map(listSiblings(db, project).map(({ id, name }) => [id, name]))}
-          made={listMade(
-            db,
-            list.items.flatMap(({ deploymentIds }) => deploymentIds),
+        <ProjectFrame project={project} tab="webhooks" environments={listTargets(db, project.id)}>
+          {project.sourceId && <WebhookPanelLoader project={project} />}
+          {project.image !== null && (
+            <ImagePanel project={project} state={imageStateOf(deps, project)} />
           )}
-        />
+          <WebhookSetup project={project} receivers={receivers} secret={secret} />
+          <div class="section-head">
+            <h2>Deliveries</h2>
+          </div>
+          {items.length === 0 ? <NoneYet {...project} /> : listed(project, items)}
+          <MoreLink href={`/projects/${project.id}/deliveries`} nextCursor={nextCursor} />
+        </ProjectFrame>
       ),
-      json: () => ({ ...list, items: list.items.map(deliveryJson), receivers }),
+      json: () => ({ items: items.map(deliveryJson), nextCursor, receivers }),
     }
+  }
+
+  function listed(project: Project, items: Delivery[]) {
+    const siblings = new Map(listSiblings(db, project).map(({ id, name }) => [id, name]))
+    const ids = items.flatMap(({ deploymentIds }) => deploymentIds)
+    const made = listMade(db, ids)
+    return (
+      <ol class="rows">
+        {items.map((delivery) => (
+          <Row
+            delivery={delivery}
+            siblings={siblings}
+            deployments={delivery.deploymentIds.flatMap((id) => made.get(id) ?? [])}
+            isReplayable={!project.deletingAt && canReplay(delivery)}
+          />
+        ))}
+      </ol>
+    )
   }
 
   /** Returns the URL for the project's provider, or the URLs for all when the provider is unknown. */
@@ -148,66 +169,23 @@ const deliveryJson = (delivery: Delivery) => {
   }
 }
 
-type DeliveriesPageProps = {
-  project: Project
-  environments: { id: string; name: string }[]
-  image: ImageState | null
-  receivers: Receiver[]
-  secret?: string | null
-  items: Delivery[]
-  nextCursor: string | null
-  made: Map<string, CreatedDeployment>
-  /** The names of the owner's projects of the repository, by id. */
-  siblings: Map<string, string>
-}
-
-const DeliveriesPage = ({
-  project,
-  environments,
-  image,
-  receivers,
-  secret = null,
-  items,
-  nextCursor,
-  made,
-  siblings,
-}: DeliveriesPageProps) => (
-  <ProjectFrame project={project} tab="webhooks" environments={environments}>
-    {project.sourceId && <WebhookPanelLoader project={project} />}
-    {image && <ImagePanel project={project} state={image} />}
-    <WebhookSetup project={project} receivers={receivers} secret={secret} />
-    <div class="section-head">
-      <h2>Deliveries</h2>
-    </div>
-    {items.length === 0 ? (
-      <EmptyState title="Nothing delivered yet">
-        <p>
-          {image
-            ? 'Add the webhook at the registry. Then push an image.'
-            : 'Add the webhook at the provider. Then push to the repository, or send a test from the webhook’s page there.'}
-        </p>
-        <ButtonLink variant="outline" href="#webhook-setup">
-          Set up webhook
-        </ButtonLink>
-      </EmptyState>
-    ) : (
-      <ol class="rows">
-        {items.map((delivery) => (
-          <Row
-            delivery={delivery}
-            siblings={siblings}
-            deployments={delivery.deploymentIds.flatMap((id) => made.get(id) ?? [])}
-            isReplayable={!project.deletingAt && canReplay(delivery)}
-          />
-        ))}
-      </ol>
-    )}
-    <MoreLink href={`/projects/${project.id}/deliveries`} nextCursor={nextCursor} />
-  </ProjectFrame>
+const NoneYet = ({ image }: Pick<Project, 'image'>) => (
+  <EmptyState title="Nothing delivered yet">
+    <p>
+      {image === null
+        ? 'Add the webhook at the provider. Then push to the repository, or send a test from the webhook’s page there.'
+        : 'Add the webhook at the registry. Then push an image.'}
+    </p>
+    <ButtonLink variant="outline" href="#webhook-setup">
+      Set up webhook
+    </ButtonLink>
+  </EmptyState>
 )
 
-type RowProps = Pick<DeliveriesPageProps, 'siblings'> & {
+type RowProps = {
   delivery: Delivery
+  /** The names of the owner's projects of the repository, by id. */
+  siblings: Map<string, string>
   deployments: CreatedDeployment[]
   isReplayable: boolean
 }
