@@ -5,25 +5,23 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
-import type { Draft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import { userOf } from '../web/user-of.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
-import { sendsAccountMail } from './account-mail.ts'
-import { register, wantsSetupCode, whyClosed } from './admission.ts'
+import { register, whyClosed } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
 import { sessionJson, userJson } from './json.ts'
 import { knownBrowser } from './known-browser.ts'
 import { logIn } from './log-in.ts'
-import { isBehindForm, takeRememberedPage } from './next-page.ts'
+import { takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
 import type { UserRow, SessionRow } from './store.ts'
-import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
+import { loginView, registerView } from './views.tsx'
 import { ResourceList } from '../resources/list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
@@ -33,28 +31,17 @@ type RouteDeps = AccountDeps & AdmissionDeps
 /** Open to everyone. */
 export const accountRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
-  const loginView = (c: Context, draft: Draft) => ({
-    title: 'Log in',
-    page: () => (
-      <LoginPage
-        draft={draft}
-        provider={deps.config.oauth?.provider ?? null}
-        isBehindForm={isBehindForm(c, deps)}
-        mayRegister={whyClosed(deps, null) === null}
-        mayReset={sendsAccountMail(deps.db)}
-      />
-    ),
-  })
+  const logInView = loginView(deps)
 
   return factory
     .createApp()
     .get('/login', (c) => {
       if (c.var.user) return c.redirect(takeRememberedPage(c, deps), 303)
       if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
-      return show(c, loginView(c, { ...emptyDraft, values: c.req.query() }))
+      return show(c, logInView(c, { ...emptyDraft, values: c.req.query() }))
     })
     .get('/auth/login', (c) => c.redirect('/login', 303))
-    .post('/auth/login', input(loginForm, loginView), async (c) => {
+    .post('/auth/login', input(loginForm, logInView), async (c) => {
       const { address } = c.var
       const browserOf = (user: UserRow) => knownBrowser(c, deps, user)
       const user = await logIn(deps, { ...c.var.input, address, browserOf })
@@ -122,19 +109,6 @@ export const sessionRoutes = (deps: RouteDeps) => {
         nextCursor: null,
       }),
     })
-  }
-}
-
-function registerView(deps: RouteDeps, draft: Draft) {
-  const invite = draft.values['invite'] ?? null
-  const closed = whyClosed(deps, invite)
-  if (closed) return { title: 'Register', page: () => <RegistrationClosedPage reason={closed} /> }
-  const isFirst = !hasUsers(deps.db)
-  return {
-    title: isFirst ? 'Set up Davit' : 'Register',
-    page: () => (
-      <RegisterPage {...{ draft, isFirst, invite }} wantsSetupCode={wantsSetupCode(deps)} />
-    ),
   }
 }
 
