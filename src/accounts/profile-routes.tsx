@@ -22,13 +22,10 @@ import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './store.ts'
 import { EventList } from '../audit/event-list.tsx'
-import type { AuditEvent } from '../audit/store.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import { SettingsForm, SettingsFrame, SettingsSection } from '../web/settings-frame.tsx'
 import { CurrentPassword, EmailField, NewPassword } from './login-fields.tsx'
-import type { Identity } from './identity-store.ts'
-import type { ProviderName } from './oauth-provider.ts'
 
 const shownEvents = 10
 
@@ -95,7 +92,8 @@ export const profileRoutes = (deps: AccountDeps) => {
       return moveOn(c, { to: '/settings/profile', said: 'Login unlinked.', json: () => ({}) })
     })
 
-  function profile(c: Context, drafts?: Drafts) {
+  function profile(c: Context, drafts: Drafts = {}) {
+    const of = known(c)
     const user = findUser(db, userOf(c).id)
     const page = { limit: shownEvents }
     const events = listEvents(db, { filter: { actorId: user.id }, page }).slice(0, shownEvents)
@@ -103,7 +101,28 @@ export const profileRoutes = (deps: AccountDeps) => {
     const provider = config.oauth?.provider ?? null
     return {
       title: 'Profile',
-      page: () => <ProfilePage {...known(c)} {...{ events, linked, provider, drafts }} />,
+      page: () => (
+        <SettingsFrame user={of.user} path="/settings/profile">
+          <div class="settings">
+            <ProfileForm {...of} draft={drafts.profile} />
+            <PasswordForm {...of} draft={drafts.password} />
+            {(provider || linked.length > 0) && (
+              <LinkedLogins {...{ ...of, linked, provider }} draft={drafts.link} />
+            )}
+            <SettingsSection
+              id="activity"
+              title="Recent activity"
+              about="Actions with your account. Check for anything you don’t recognise."
+            >
+              {events.length > 0 ? (
+                <EventList events={events} />
+              ) : (
+                <p class="muted">Nothing yet.</p>
+              )}
+            </SettingsSection>
+          </div>
+        </SettingsFrame>
+      ),
       json: () => userJson(user),
     }
   }
@@ -141,45 +160,9 @@ const unlink = (db: Db, key: { id: string; userId: string }) =>
     return gone
   })
 
-type Profile = { user: User; hasPassword: boolean }
-type FormProps = Profile & { draft?: Draft | undefined }
+type FormProps = { user: User; hasPassword: boolean; draft?: Draft | undefined }
 /** The input of the form with errors. */
 type Drafts = { profile?: Draft; password?: Draft; link?: Draft }
-
-const ProfilePage = ({
-  events,
-  linked,
-  provider,
-  drafts = {},
-  ...profile
-}: Profile & {
-  events: AuditEvent[]
-  linked: Identity[]
-  provider: ProviderName | null
-  drafts?: Drafts | undefined
-}) => (
-  <SettingsFrame user={profile.user} path="/settings/profile">
-    <div class="settings">
-      <ProfileForm {...profile} draft={drafts.profile} />
-      <PasswordForm {...profile} draft={drafts.password} />
-      {(provider || linked.length > 0) && (
-        <LinkedLogins
-          linked={linked}
-          provider={provider}
-          hasPassword={profile.hasPassword}
-          draft={drafts.link}
-        />
-      )}
-      <SettingsSection
-        id="activity"
-        title="Recent activity"
-        about="Actions with your account. Check for anything you don’t recognise."
-      >
-        {events.length > 0 ? <EventList events={events} /> : <p class="muted">Nothing yet.</p>}
-      </SettingsSection>
-    </div>
-  </SettingsFrame>
-)
 
 const ProfileForm = ({ user, hasPassword, draft = emptyDraft }: FormProps) => (
   <SettingsForm
