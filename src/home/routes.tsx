@@ -11,19 +11,25 @@ import type { Docker } from '../docker/index.ts'
 import type { ShownDeps } from '../domains/json.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { ReleaseWatch } from '../releases/watch.ts'
+import { DeploymentList } from '../projects/deployment-list.tsx'
 import { projectJson } from '../projects/json.ts'
 import { listProjects } from '../projects/store.ts'
+import { NewProjectLink } from '../projects/views.tsx'
+import { PageHead, Trouble } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
-import { activitySorts, listed, listingOf, sortedBy } from '../web/listing.tsx'
+import { activitySorts, listed, ListingForm, listingOf, sortedBy } from '../web/listing.tsx'
+import { Live } from '../web/live.tsx'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
+import { FirstSteps } from './first-steps.tsx'
 import { FleetStrip, readFleet } from './fleet-strip.tsx'
 import { readAttention } from './attention.ts'
 import { activityOf, readInventory, textOf } from './inventory.ts'
-import { LandingPage, DashboardPage } from './views.tsx'
+import { AttentionList, LandingPage, Running } from './views.tsx'
 import { rowsOf } from './rows.ts'
 import { engineState } from './server.ts'
 import type { ServerMeter } from './server.ts'
+import { ServerStrip } from './server-strip.tsx'
 
 export const landingRoutes = (deps: AdmissionDeps) =>
   factory.createApp().get('/', (c) => {
@@ -39,6 +45,10 @@ export const landingRoutes = (deps: AdmissionDeps) =>
 /** The newest projects and deployments in the JSON, at most. */
 const maxListed = { projects: 50, deployments: 10 }
 
+/** Problems shown on the dashboard, and on the page that shows all. */
+const mostShown = 10
+const mostWhole = 500
+
 /** Seconds between two updates of the server's figures while a page is open. */
 const period = 10
 
@@ -52,6 +62,7 @@ type DashboardDeps = UrlDeps &
     masks: Masks
   } & Parameters<typeof readFleet>[0]
 
+/** Problems first, then apps and services, then recent deployments. */
 export const dashboardRoutes = (deps: DashboardDeps) => {
   const { db } = deps
   const stateOfEngine = engineState(deps.docker)
@@ -80,11 +91,50 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
           server,
         }
         const attention = readAttention(deps, of)
-        const isWhole = c.req.query('attention') === 'all'
+        const most = c.req.query('attention') === 'all' ? mostWhole : mostShown
         const fleet = readFleet(deps)
-        const others = fleet && <FleetStrip fleet={fleet} isAdmin={role === 'admin'} />
-        const shown = { attention, isWhole, listing, list, recent, server, engine, newer, others }
-        return <DashboardPage {...shown} />
+        return (
+          <>
+            <PageHead title="Dashboard">{list.all > 0 && <NewProjectLink />}</PageHead>
+            <Live id="dashboard-trouble">
+              {!engine.ok && (
+                <Trouble
+                  title="Docker doesn’t respond"
+                  hint="Pages keep working, but nothing can be deployed."
+                  role="alert"
+                >
+                  <p>{engine.detail}</p>
+                </Trouble>
+              )}
+              <AttentionList items={attention.slice(0, most)} all={attention.length} />
+            </Live>
+            {list.all === 0 && <FirstSteps />}
+            <Live as="section" id="dashboard-server" aria-label="Server">
+              <ServerStrip server={server} engine={engine} newer={newer} />
+              {fleet && <FleetStrip fleet={fleet} isAdmin={role === 'admin'} />}
+            </Live>
+            {list.all > 0 && (
+              <div class="section-head">
+                <h2 id="running-heading">Apps and services</h2>
+                <ListingForm
+                  {...{ path: '/dashboard', listing, what: 'apps and services' }}
+                  sorts={activitySorts}
+                />
+              </div>
+            )}
+            <Live id="dashboard-list">
+              <Running list={list} listing={listing} />
+            </Live>
+            <Live id="dashboard-recent">
+              {recent.length > 0 && (
+                <section aria-labelledby="recent-heading">
+                  <h2 id="recent-heading">Recent deployments</h2>
+                  <DeploymentList items={recent} />
+                </section>
+              )}
+            </Live>
+          </>
+        )
       },
       json: () => ({
         projects: listProjects(db, { ownerId, limit: maxListed.projects })

@@ -1,101 +1,18 @@
-import type { Child } from 'hono/jsx'
 import { isEnded } from '../deployments/store.ts'
-import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
-import type { DeploymentItem } from '../projects/deployment-list.tsx'
-import { NewProjectLink } from '../projects/views.tsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ServiceLogo } from '../services/service-logo.tsx'
-import { CommitRef, hostOf, PageHead, Trouble, UploadRef } from '../web/components.tsx'
+import { CommitRef, hostOf, UploadRef } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
-import { activitySorts, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import { NothingFound, Pages } from '../web/listing.tsx'
 import type { ActivitySort, Listed, Listing } from '../web/listing.tsx'
-import { Live } from '../web/live.tsx'
 import { Monogram } from '../web/logo.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Attention } from './attention.ts'
-import { FirstSteps } from './first-steps.tsx'
 import type { Row } from './rows.ts'
-import type { Engine, Server } from './server.ts'
-import { ServerStrip } from './server-strip.tsx'
 
-type DashboardProps = {
-  attention: Attention[]
-  /** True on the page that shows all of it. */
-  isWhole: boolean
-  listing: Listing<ActivitySort>
-  list: Listed<Row>
-  recent: DeploymentItem[]
-  server: Server
-  engine: Engine
-  /** A newer version of Davit; null for users who can't install it. */
-  newer: string | null
-  /** The other servers. */
-  others: Child
-}
-
-/** Problems first, then apps and services, then recent deployments. */
-export const DashboardPage = ({
-  attention,
-  isWhole,
-  listing,
-  list,
-  recent,
-  server,
-  engine,
-  newer,
-  others,
-}: DashboardProps) => (
-  <>
-    <PageHead title="Dashboard">{list.all > 0 && <NewProjectLink />}</PageHead>
-    <Live id="dashboard-trouble">
-      {!engine.ok && (
-        <Trouble
-          title="Docker doesn’t respond"
-          hint="Pages keep working, but nothing can be deployed."
-          role="alert"
-        >
-          <p>{engine.detail}</p>
-        </Trouble>
-      )}
-      <AttentionList
-        items={isWhole ? attention.slice(0, mostWhole) : attention.slice(0, mostShown)}
-        all={attention.length}
-      />
-    </Live>
-    {list.all === 0 && <FirstSteps />}
-    <Live as="section" id="dashboard-server" aria-label="Server">
-      <ServerStrip server={server} engine={engine} newer={newer} />
-      {others}
-    </Live>
-    {list.all > 0 && (
-      <div class="section-head">
-        <h2 id="running-heading">Apps and services</h2>
-        <ListingForm
-          {...{ path: '/dashboard', listing, what: 'apps and services' }}
-          sorts={activitySorts}
-        />
-      </div>
-    )}
-    <Live id="dashboard-list">
-      <Running list={list} listing={listing} />
-    </Live>
-    <Live id="dashboard-recent">
-      {recent.length > 0 && (
-        <section aria-labelledby="recent-heading">
-          <h2 id="recent-heading">Recent deployments</h2>
-          <DeploymentList items={recent} />
-        </section>
-      )}
-    </Live>
-  </>
-)
-
-/** Rows shown on the dashboard, and on the page that shows all. */
-const mostShown = 10
-const mostWhole = 500
-
-const AttentionList = ({ items, all }: { items: Attention[]; all: number }) =>
+export const AttentionList = ({ items, all }: { items: Attention[]; all: number }) =>
   items.length > 0 && (
     <section class="attention" aria-labelledby="attention-heading">
       <h2 id="attention-heading">
@@ -131,7 +48,9 @@ const AttentionList = ({ items, all }: { items: Attention[]; all: number }) =>
     </section>
   )
 
-const Running = ({ list, listing }: { list: Listed<Row>; listing: Listing<ActivitySort> }) => {
+type RunningProps = { list: Listed<Row>; listing: Listing<ActivitySort> }
+
+export const Running = ({ list, listing }: RunningProps) => {
   if (list.all === 0) return null
   return (
     <>
