@@ -20,7 +20,7 @@ import { takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
-import type { UserRow, SessionRow } from './store.ts'
+import type { UserRow } from './store.ts'
 import { loginView, registerView } from './views.tsx'
 import { ResourceList } from '../resources/list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
@@ -103,7 +103,43 @@ export const sessionRoutes = (deps: RouteDeps) => {
     return settingsView(c, {
       path: '/settings/sessions',
       title: 'Sessions',
-      list: () => <SessionList sessions={all} currentId={currentId} />,
+      list: () => (
+        <ResourceList
+          path="/settings/sessions"
+          title="Sessions"
+          about="Where you are logged in. An unused session ends within 30 days."
+          action={
+            all.length > 1 && (
+              <PostForm
+                action="/settings/sessions"
+                method="DELETE"
+                question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
+                replaces="#sessions"
+              >
+                <Button variant="outline">End all others</Button>
+              </PostForm>
+            )
+          }
+          rows={all.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
+            id,
+            title: <span title={userAgent}>{deviceOf(userAgent)}</span>,
+            label: `the session of ${deviceOf(userAgent)}`,
+            badge: id === currentId && 'this browser',
+            facts: [
+              address,
+              <>
+                logged in <Ago at={createdAt} />
+              </>,
+              <>
+                last seen <Ago at={lastSeenAt} />
+              </>,
+            ],
+            isKept: id === currentId,
+          }))}
+          nextCursor={null}
+          remove={{ verb: 'End', noun: 'session', asks: false }}
+        />
+      ),
       json: () => ({
         items: all.map((session) => sessionJson(session, currentId)),
         nextCursor: null,
@@ -111,43 +147,3 @@ export const sessionRoutes = (deps: RouteDeps) => {
     })
   }
 }
-
-type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
-
-const SessionList = ({ sessions, currentId }: Sessions) => (
-  <ResourceList
-    path="/settings/sessions"
-    title="Sessions"
-    about="Where you are logged in. An unused session ends within 30 days."
-    action={
-      sessions.length > 1 && (
-        <PostForm
-          action="/settings/sessions"
-          method="DELETE"
-          question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
-          replaces="#sessions"
-        >
-          <Button variant="outline">End all others</Button>
-        </PostForm>
-      )
-    }
-    rows={sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
-      id,
-      title: <span title={userAgent}>{deviceOf(userAgent)}</span>,
-      label: `the session of ${deviceOf(userAgent)}`,
-      badge: id === currentId && 'this browser',
-      facts: [
-        address,
-        <>
-          logged in <Ago at={createdAt} />
-        </>,
-        <>
-          last seen <Ago at={lastSeenAt} />
-        </>,
-      ],
-      isKept: id === currentId,
-    }))}
-    nextCursor={null}
-    remove={{ verb: 'End', noun: 'session', asks: false }}
-  />
-)

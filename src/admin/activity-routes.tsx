@@ -96,7 +96,25 @@ export const activityRoutes = (deps: TriggerDeps & { config: Config; cleanUps: C
 
   function view(c: Context) {
     const items = listActivity(db)
-    const list = () => <ActivityList items={items} user={userOf(c)} />
+    const list = () => (
+      <SettingsList
+        id="activity"
+        aria-label="Activity"
+        isLive
+        about="Builds, deployments, runs and changes of all users that are queued or running."
+        rows={items.map((item) => (
+          <Row item={item} user={userOf(c)} />
+        ))}
+        empty={
+          <EmptyState title="Nothing is running">
+            <p>
+              Deployments, runs, starts of environments and services, and clean-ups appear here
+              while they are queued or running.
+            </p>
+          </EmptyState>
+        }
+      />
+    )
     return settingsView(c, { path: activityPath, title: 'Activity', list, json, live: {} })
   }
 
@@ -106,26 +124,6 @@ export const activityRoutes = (deps: TriggerDeps & { config: Config; cleanUps: C
 }
 
 const activityPath = '/settings/activity'
-
-const ActivityList = ({ items, user }: { items: Activity[]; user: User }) => (
-  <SettingsList
-    id="activity"
-    aria-label="Activity"
-    isLive
-    about="Builds, deployments, runs and changes of all users that are queued or running."
-    rows={items.map((item) => (
-      <Row item={item} user={user} />
-    ))}
-    empty={
-      <EmptyState title="Nothing is running">
-        <p>
-          Deployments, runs, starts of environments and services, and clean-ups appear here while
-          they are queued or running.
-        </p>
-      </EmptyState>
-    }
-  />
-)
 
 const Row = ({ item, user }: { item: Activity; user: User }) => (
   <li class="row deployment-row" id={`activity-${item.id ?? item.kind}`}>
@@ -213,8 +211,7 @@ function activityOf(row: ReturnType<typeof listJobs>[number]) {
         path: deploymentPath({ projectId: project.id, id }),
       }
     // without its command, which may contain the owner's secrets
-    if (run)
-      return { ...within, kind: 'run' as const, id, status: run.status, path: runPath(run) }
+    if (run) return { ...within, kind: 'run' as const, id, status: run.status, path: runPath(run) }
     // a start, restart or stop of the whole app
     const status = stepOfJob(job)
     const path = environmentPath(environment)

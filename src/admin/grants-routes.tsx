@@ -46,7 +46,31 @@ export const grantRoutes = (deps: { db: Db }) => {
     return settingsView(c, {
       path: grantsPath,
       title: 'Grants',
-      list: () => <GrantList items={items} withFiles={seesTexts(c)} />,
+      list: () => (
+        <ResourceList
+          path={grantsPath}
+          title="Grants"
+          about="Services that an admin gave access to this server. After a revocation they can’t be started or changed; their containers keep running until they are stopped."
+          action={null}
+          rows={items.map(({ service, owner, by }) => ({
+            id: service.id,
+            name: service.name,
+            tags: [by === null && 'lapsed'],
+            facts: [
+              <bdi>{owner.email}</bdi>,
+              by && (
+                <>
+                  allowed by <bdi>{by.email}</bdi>
+                </>
+              ),
+            ],
+            below: <Allowed service={service} withFile={seesTexts(c)} />,
+            actions: <GrantForm name={service.name} id={service.id} isGranted={by !== null} />,
+          }))}
+          nextCursor={null}
+          empty={{ title: 'No service has access to this server' }}
+        />
+      ),
       json: () => ({
         items: items.map(({ service: { id, name, allowed }, owner, by }) => ({
           service: { id, name },
@@ -71,36 +95,8 @@ const grantsIn = (db: Db) =>
 
 type Grant = ReturnType<typeof grantsIn>[number]
 
-/** The files can hold secrets. */
-type Shown = { withFiles: boolean }
-
-const GrantList = ({ items, withFiles }: { items: Grant[] } & Shown) => (
-  <ResourceList
-    path={grantsPath}
-    title="Grants"
-    about="Services that an admin gave access to this server. After a revocation they can’t be started or changed; their containers keep running until they are stopped."
-    action={null}
-    rows={items.map(({ service, owner, by }) => ({
-      id: service.id,
-      name: service.name,
-      tags: [by === null && 'lapsed'],
-      facts: [
-        <bdi>{owner.email}</bdi>,
-        by && (
-          <>
-            allowed by <bdi>{by.email}</bdi>
-          </>
-        ),
-      ],
-      below: <Allowed {...{ service, withFiles }} />,
-      actions: <GrantForm name={service.name} id={service.id} isGranted={by !== null} />,
-    }))}
-    nextCursor={null}
-    empty={{ title: 'No service has access to this server' }}
-  />
-)
-
-const Allowed = ({ service, withFiles }: Pick<Grant, 'service'> & Shown) => (
+/** Its file can hold secrets. */
+const Allowed = ({ service, withFile }: Pick<Grant, 'service'> & { withFile: boolean }) => (
   <>
     <ul class="names">
       {service.allowed.map((key) => (
@@ -109,7 +105,7 @@ const Allowed = ({ service, withFiles }: Pick<Grant, 'service'> & Shown) => (
         </li>
       ))}
     </ul>
-    {withFiles && (
+    {withFile && (
       <details>
         <summary>Compose file</summary>
         <pre class="compose-file">{service.compose}</pre>
