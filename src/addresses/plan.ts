@@ -22,9 +22,7 @@ export function planOf(deps: PlanDeps): Omit<Plan, 'folder' | 'ports'> {
   const rows = listAllDomains(db).filter(({ host }) => !isDavits(host, config))
   const given = Map.groupBy(rows, ({ host }) => host)
   const foreignName = foreignNames(db, config)
-  const hosts = [...given].flatMap(
-    ([name, rows]) => hostOf(deps, { name, rows, states, foreignName }) ?? [],
-  )
+  const hosts = [...given].flatMap(([name, rows]) => hostOf(name, rows) ?? [])
   const generated = config.domain
     ? listLabelled(db)
         .map(({ id, label }) => ({ id, name: `${label}.${config.domain}` }))
@@ -43,6 +41,22 @@ export function planOf(deps: PlanDeps): Omit<Plan, 'folder' | 'ports'> {
     listeners,
     authority: config.acme,
     trustedProxies: config.trustedProxies,
+  }
+
+  /** Null when it would be served without its HTTPS. */
+  function hostOf(name: string, rows: Domain[]): Host | null {
+    const first = rows.find(({ path }) => path === '/') ?? rows[0]!
+    const https = httpsOf(name, first)
+    return https && { name, https, hsts: first.hsts, sites: rows.map(siteOf) }
+  }
+
+  function httpsOf(name: string, first: Domain): Https | null {
+    if (first.https === 'off') return { kind: 'off' }
+    if (first.https === 'auto') return autoHttps(states.get(name))
+    const certificate = first.certificate!
+    const key = openKey(deps, first)
+    if (key === null || foreignName({ host: name, certificate }) !== null) return null
+    return { kind: 'own', redirect: true, certificate, key }
   }
 }
 
@@ -73,35 +87,6 @@ const davitOf = (
   https: isSecure ? autoHttps(status) : { kind: 'off' },
   sites: [{ path: '/', target: { slots: davitKey } }],
 })
-
-/** Null when it would be served without its HTTPS. */
-function hostOf(
-  deps: PlanDeps,
-  {
-    name,
-    rows,
-    states,
-    foreignName,
-  }: {
-    name: string
-    rows: Domain[]
-    states: Map<string, CertificateStatus>
-    foreignName: ReturnType<typeof foreignNames>
-  },
-): Host | null {
-  const first = rows.find(({ path }) => path === '/') ?? rows[0]!
-  const https = httpsOf()
-  return https && { name, https, hsts: first.hsts, sites: rows.map(siteOf) }
-
-  function httpsOf(): Https | null {
-    if (first.https === 'off') return { kind: 'off' }
-    if (first.https === 'auto') return autoHttps(states.get(name))
-    const certificate = first.certificate!
-    const key = openKey(deps, first)
-    if (key === null || foreignName({ host: name, certificate }) !== null) return null
-    return { kind: 'own', redirect: true, certificate, key }
-  }
-}
 
 export function openKey(
   { secrets }: { secrets: Pick<Secrets, 'open'> },
