@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
+import { ProcessUsage } from '../containers/usage/process-charts.tsx'
 import { usageOf, workloadUsageJson } from '../containers/usage/process-usage.ts'
 import type { UsageDeps } from '../containers/usage/process-usage.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
@@ -23,7 +24,8 @@ import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { servedJson, trafficOf, trafficQuery } from '../traffic/routes.tsx'
 import type { TrafficDeps } from '../traffic/routes.tsx'
-import { rangeQuery, refreshEvery } from '../web/chart.tsx'
+import { TrafficPanel } from '../traffic/traffic-page.tsx'
+import { RangeChoice, rangeQuery, refreshEvery } from '../web/chart.tsx'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -40,7 +42,7 @@ import { editQuery, environmentForm, environmentUpdateForm } from '../environmen
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
 import { environmentIn, liveEnvironmentIn } from '../environments/own-environment.ts'
-import { environmentPath, toMetrics } from '../environments/paths.ts'
+import { environmentPath, metricsPath, toMetrics } from '../environments/paths.ts'
 import { environmentJson } from './json.ts'
 import { jsonOf, rowsOf, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
@@ -61,7 +63,6 @@ import { EnvironmentSettings } from '../environments/settings-page.tsx'
 import { EnvironmentStatus } from './environment-page.tsx'
 import { Glance, glanceOf } from './glance.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
-import { MetricsPage } from './metrics-page.tsx'
 
 export const environmentRoutes = (
   deps: RemovalDeps & StreamDeps & ShownDeps & UsageDeps & TrafficDeps & Serving,
@@ -215,10 +216,19 @@ export const environmentRoutes = (
       const head = headOf(deps, { project, environment })
       const usage = usageOf(deps, { workloadId: environment.id, range: asked.range })
       const served = await trafficOf(deps, environment, asked)
+      const path = metricsPath(environment)
       return show(c, {
         title: `${project.name}: metrics of ${environment.name}`,
         state: lookOf(head),
-        page: () => <MetricsPage {...{ head, usage, ...served }} />,
+        page: () => (
+          <EnvironmentFrame head={head} tab="metrics">
+            <RangeChoice path={path} query={{ host: asked.host }} range={asked.range} />
+            <div class="metrics">
+              <ProcessUsage usage={usage} />
+              <TrafficPanel path={path} {...served} />
+            </div>
+          </EnvironmentFrame>
+        ),
         json: () => ({ usage: workloadUsageJson(usage), traffic: servedJson(served) }),
         live: { every: refreshEvery[asked.range] },
       })
