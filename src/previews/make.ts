@@ -87,9 +87,32 @@ export function makePreview(deps: MakePreviewDeps, wanted: Wanted): Preview {
     const add = (service: Service, of: Definition) =>
       addLink(deps, { environmentId, service, provides: providesOf(deps, of), variables })
     if (settings.services === 'shared') add(linked, definition)
-    else makeFresh(deps, { definition, preview, add })
+    else makeFresh(definition, add)
   }
   return preview
+
+  /** A service of the same template and version; what the template generates is generated again. */
+  function makeFresh(
+    { ownerId, name, template, version, compose, file, values, placement }: Definition,
+    add: (service: Service, definition: Definition) => void,
+  ) {
+    const kept = [...values].filter(([key]) => !file.variables.get(key)?.generate)
+    const wanted = `${name.slice(0, 40)}-pr-${pull.number}`
+    makeService(
+      deps,
+      {
+        ...{ owner: findUser(db, ownerId), template, compose, file, values: new Map(kept) },
+        input: {
+          ...{ name: freeName(wanted, listNames(db, ownerId)), placement },
+          version: version || null,
+        },
+      },
+      (service, made) => {
+        updateService(db, service.id, { previewId: environmentId })
+        add(service, made)
+      },
+    )
+  }
 }
 
 /** Its addresses, schedules, backups, freezes and sources of versions are the base's alone. */
@@ -114,35 +137,4 @@ function insertCopy(
   refuseUnspread(environment, deps.edge)
   refuseUnplaceable(deps, { environment })
   return environment
-}
-
-/** A service of the same template and version; what the template generates is generated again. */
-function makeFresh(
-  deps: MakePreviewDeps,
-  {
-    definition: { ownerId, name, template, version, compose, file, values, placement },
-    preview,
-    add,
-  }: {
-    definition: Definition
-    preview: Preview
-    add: (service: Service, definition: Definition) => void
-  },
-) {
-  const kept = [...values].filter(([key]) => !file.variables.get(key)?.generate)
-  const wanted = `${name.slice(0, 40)}-pr-${preview.number}`
-  makeService(
-    deps,
-    {
-      ...{ owner: findUser(deps.db, ownerId), template, compose, file, values: new Map(kept) },
-      input: {
-        ...{ name: freeName(wanted, listNames(deps.db, ownerId)), placement },
-        version: version || null,
-      },
-    },
-    (service, made) => {
-      updateService(deps.db, service.id, { previewId: preview.environmentId })
-      add(service, made)
-    },
-  )
 }
