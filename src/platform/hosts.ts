@@ -40,6 +40,28 @@ export async function resolveHost(
   return addresses
 }
 
+const neverConnected = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL/
+
+/**
+ * Tries the addresses of a name in turn, as one often can’t be reached from here. IPv4 first: when IPv6 doesn't work,
+ * detecting that can take all the time there is.
+ */
+export async function firstReached<Result>(
+  addresses: string[],
+  { signal }: { signal: AbortSignal },
+  connect: (address: string) => Promise<Result>,
+): Promise<Result> {
+  const inTurn = addresses.toSorted((a, b) => isIP(a) - isIP(b))
+  for (const address of inTurn.slice(0, -1))
+    try {
+      return await connect(address)
+    } catch (error) {
+      const { code, message } = error as { code?: string; message?: string }
+      if (signal.aborted || !neverConnected.test(`${code} ${message}`)) throw error
+    }
+  return connect(inTurn.at(-1)!)
+}
+
 /** True for a private host that the operator allows by its name or address. */
 export function isAllowedHost(host: string, allow: string[]) {
   const name = canonicalHost(host)

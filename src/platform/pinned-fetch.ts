@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Failure } from './errors.ts'
-import { resolveHost } from './hosts.ts'
+import { firstReached, resolveHost } from './hosts.ts'
 import type { Lookup } from './hosts.ts'
 
 export type Pinning = {
@@ -109,12 +109,9 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
     const addresses = await known.getOrInsertComputed(url.hostname, (name) =>
       resolveHost(name, { allow, signal, lookup }),
     )
-    const response = await connect(url, {
-      ...asked,
-      addresses: addresses.sort(byFamily),
-      signal,
-      ca,
-    })
+    const response = await firstReached(addresses, { signal }, (address) =>
+      connect(url, address, { ...asked, signal, ca }),
+    )
     const location = response.headers.get('Location')
     if (!isRedirect(response) || location === null || options.keepsRedirect) return response
     await response.body?.cancel()
@@ -144,37 +141,24 @@ function without({ headers = {}, ...asked }: FetchRequest, unwanted: RegExp): Fe
   return { ...asked, headers: Object.fromEntries(kept) }
 }
 
-/** Tries the addresses in turn: a name often has one that can't be reached from here. */
-async function connect(
+function connect(
   url: URL,
-  options: FetchRequest & { addresses: string[]; signal: AbortSignal; ca: string | undefined },
+  address: string,
+  options: FetchRequest & { signal: AbortSignal; ca: string | undefined },
 ): Promise<Response> {
-  const { addresses, headers, signal, ca, ...asked } = options
+  const { headers, signal, ca, ...asked } = options
   const pinned = new URL(url)
+  pinned.hostname = isIP(address) === 6 ? `[${address}]` : address
   // the certificate is checked against the name, although the connection is to the address
   const serverName = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? undefined : url.hostname
-  for (const [index, address] of addresses.entries()) {
-    pinned.hostname = isIP(address) === 6 ? `[${address}]` : address
-    try {
-      return await fetch(pinned, {
-        ...asked,
-        headers: { ...headers, Host: url.host },
-        redirect: 'manual',
-        signal,
-        tls: { ...(serverName && { serverName }), ...(ca && { ca }) },
-      })
-    } catch (error) {
-      const { code } = error as { code?: string }
-      if (index === addresses.length - 1 || !neverConnected.includes(code ?? '')) throw error
-    }
-  }
-  throw new Error('A host has an address.')
+  return fetch(pinned, {
+    ...asked,
+    headers: { ...headers, Host: url.host },
+    redirect: 'manual',
+    signal,
+    tls: { ...(serverName && { serverName }), ...(ca && { ca }) },
+  })
 }
-
-const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
-
-/** IPv4 first: when IPv6 doesn't work, detecting that can take all the time there is. */
-const byFamily = (a: string, b: string) => isIP(a) - isIP(b)
 
 const tooLarge = new Error('The response is too large.')
 

@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Line } from '../../logs/log-line.tsx'
 import { SendFailure } from '../../notifications/senders/sender.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
-import { resolveHost } from '../../platform/hosts.ts'
+import { firstReached, resolveHost } from '../../platform/hosts.ts'
 import { hostField } from '../../web/address-fields.ts'
 import { flagField, portField } from '../../web/labelled-fields.ts'
 import { drainSender, severityOf, usual } from './sender.ts'
@@ -34,23 +34,16 @@ export const syslog = drainSender({
     const { allowHosts: allow, lookup, signal } = deps
     const addresses = await resolveHost(host, { allow, signal, lookup })
     const bytes = Buffer.concat(batch.lines.map((line) => messageOf(line, batch)))
-    addresses.sort((a, b) => isIP(a) - isIP(b))
-    for (const [index, address] of addresses.entries())
-      try {
-        return await write(deps, { host, address, port, tls: usesTls(tls) }, bytes)
-      } catch (error) {
-        if (signal.aborted) throw signal.reason
-        const { code = '' } = error as { code?: string }
-        if (index === addresses.length - 1 || !neverConnected.includes(code))
-          throw explained(error, host)
-      }
+    await firstReached(addresses, { signal }, (address) =>
+      write(deps, { host, address, port, tls: usesTls(tls) }, bytes),
+    ).catch((error) => {
+      throw signal.aborted ? signal.reason : explained(error, host)
+    })
   },
 })
 
 /** Unless it is switched off: a drain whose TLS was never chosen has it. */
 export const usesTls = (tls: boolean | null | undefined) => tls !== false
-
-const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
 
 /** Milliseconds in which a receiver that went away is noticed: what is sent to it is taken by its system for a while. */
 const lingerMs = 200

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { isIP } from 'node:net'
-import { isAllowedHost, resolveHost } from '../../platform/hosts.ts'
+import { firstReached, isAllowedHost, resolveHost } from '../../platform/hosts.ts'
 import { SendFailure } from './sender.ts'
 import type { SendDeps } from './sender.ts'
 import { cut, oneLine } from './text.ts'
@@ -68,8 +68,7 @@ async function connectAndSend(
   { to, ...mail }: Mail,
 ): Promise<Sent> {
   const addresses = await resolveHost(host, { allow: allowHosts, signal, lookup })
-  addresses.sort((a, b) => isIP(a) - isIP(b))
-  for (const [index, address] of addresses.entries()) {
+  const send = async (address: string) => {
     const transport = createTransport({
       host: address,
       port,
@@ -95,19 +94,14 @@ async function connectAndSend(
         envelope: { from, to },
         headers: { To: 'undisclosed-recipients:;', 'Auto-Submitted': 'auto-generated' },
       })) as Sent
-    } catch (error) {
-      if (signal.aborted) throw signal.reason
-      if (index === addresses.length - 1 || !neverConnected(error as SmtpError))
-        throw explained(error as SmtpError, host)
     } finally {
       transport.close()
     }
   }
-  throw new Error('A host has an address.')
+  return firstReached(addresses, { signal }, send).catch((error) => {
+    throw signal.aborted ? signal.reason : explained(error, host)
+  })
 }
-
-const neverConnected = ({ message }: Error) =>
-  /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL/.test(message)
 
 /** RFC 5321: a reply of 4xx is about this attempt only. */
 const isTemporary = (code: number | undefined) => code !== undefined && code >= 400 && code < 500
