@@ -1,5 +1,4 @@
-import { asSendFailure } from '../../notifications/senders/request.ts'
-import { SendFailure } from '../../notifications/senders/sender.ts'
+import { attempt } from '../../notifications/senders/request.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
@@ -27,7 +26,7 @@ export async function sendLines(
 ) {
   const sender = senders[kind] as DrainSender
   const send = (limited: SendDeps) => sender.send(limited, settings as never, batch)
-  return attempt(deps, { settings, deadline }, send)
+  return sendOnce(deps, { settings, deadline }, send)
 }
 
 /** Only of a kind that takes them. */
@@ -37,32 +36,23 @@ export const sendSpans = (
   trace: SentTrace,
   { deadline = usualDeadline } = {},
 ) =>
-  attempt(deps, { settings, deadline }, (limited) => postTrace(limited, settings as never, trace))
+  sendOnce(deps, { settings, deadline }, (limited) => postTrace(limited, settings as never, trace))
 
-/** Sends once. Every failure but the signal's is a SendFailure, and no text has a secret. */
-async function attempt(
+function sendOnce(
   deps: SendDeps,
   { settings, deadline }: { settings: Record<string, unknown>; deadline: number },
   send: (deps: SendDeps) => ReturnType<DrainSender['send']>,
 ) {
-  const timer = AbortSignal.timeout(deadline)
-  const signal = AbortSignal.any([deps.signal, timer])
-  const masked = (text: string) =>
-    secretsIn(settings).reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
-  try {
-    const { rejected, reason } = (await send({ ...deps, signal })) ?? { rejected: 0, reason: '' }
+  const hint =
+    'Davit tries again. If it keeps failing, check the receiver. One of syslog must close the connection after the last line.'
+  const how = { deadline, secrets: secretsIn(settings), who: 'The receiver', hint }
+  return attempt(deps, how, async (limited, masked) => {
+    const { rejected, reason } = (await send(limited)) ?? { rejected: 0, reason: '' }
     return { rejected, reason: masked(reason) }
-  } catch (error) {
-    if (deps.signal.aborted) throw deps.signal.reason
-    if (timer.aborted) throw tooLate(deadline)
-    const failure = asSendFailure(error)
-    if (!(failure instanceof SendFailure)) throw failure
-    const { code, message, hint, retry, retryAfter } = failure
-    throw new SendFailure(code, masked(message), hint, { retry, retryAfter })
-  }
+  })
 }
 
-/** A receiver may repeat what it was sent. Longer ones first: others may be part of them. */
+/** Longer ones first: others may be part of them. */
 function secretsIn(settings: Record<string, unknown>) {
   const { Authorization = '', ...others } = headersOf(settings)
   const { password, secretKey } = settings
@@ -72,11 +62,3 @@ function secretsIn(settings: Record<string, unknown>) {
     .filter((secret) => secret.length > 3)
     .sort((one, other) => other.length - one.length)
 }
-
-const tooLate = (deadline: number) =>
-  new SendFailure(
-    'host_timeout',
-    `The receiver didn’t accept it within ${Math.round(deadline / 1000)} seconds.`,
-    'Davit tries again. If it keeps failing, check the receiver. One of syslog must close the connection after the last line.',
-    { retry: true },
-  )

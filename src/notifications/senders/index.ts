@@ -4,8 +4,7 @@ import { gotify } from './gotify.ts'
 import { matrix } from './matrix.ts'
 import { ntfy } from './ntfy.ts'
 import { pushover } from './pushover.ts'
-import { asSendFailure } from './request.ts'
-import { SendFailure } from './sender.ts'
+import { attempt } from './request.ts'
 import type { Message, SendDeps, Sender } from './sender.ts'
 import { slack } from './slack.ts'
 import { telegram } from './telegram.ts'
@@ -27,42 +26,20 @@ export const sentTo = ['url', 'host', 'port', 'security', 'trust']
 /** Milliseconds for an attempt. */
 const deadline = 30_000
 
-/** Sends a message once. Every failure but the signal's is a SendFailure, and no text has a secret. */
-export async function deliver(
+/** Sends a message once. */
+export function deliver(
   deps: SendDeps,
   { kind, settings, message }: { kind: SenderKind; settings: object; message: Message },
 ) {
   const sender: Sender = senders[kind]
-  const timer = AbortSignal.timeout(deadline)
-  const signal = AbortSignal.any([deps.signal, timer])
-  const hide = hider(settings as Record<string, unknown>)
-  try {
-    const { status } = await sender.send({ ...deps, signal }, settings as never, message)
-    return { status: hide(status) }
-  } catch (error) {
-    if (deps.signal.aborted) throw deps.signal.reason
-    if (timer.aborted) throw tooLate(sender.label)
-    const failure = asSendFailure(error)
-    if (!(failure instanceof SendFailure)) throw failure
-    const { code, hint, retry, retryAfter, left } = failure
-    throw new SendFailure(code, hide(failure.message), hint, {
-      ...{ retry, retryAfter, ...(left && { left }) },
-    })
-  }
-}
-
-/** A service may repeat what it was sent. */
-function hider(settings: Record<string, unknown>) {
+  const values = settings as Record<string, unknown>
   const secrets = sealed
-    .map((name) => settings[name])
+    .map((name) => values[name])
     .filter((value): value is string => typeof value === 'string' && value !== '')
-  return (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
+  const hint = 'Davit tries again. If it keeps failing, check the server.'
+  const how = { deadline, secrets, who: sender.label, hint }
+  return attempt(deps, how, async (limited, masked) => {
+    const { status } = await sender.send(limited, settings as never, message)
+    return { status: masked(status) }
+  })
 }
-
-const tooLate = (label: string) =>
-  new SendFailure(
-    'host_timeout',
-    `${label} didn’t accept the message within ${deadline / 1000} seconds.`,
-    'Davit tries again. If it keeps failing, check the server.',
-    { retry: true },
-  )

@@ -100,9 +100,40 @@ function secondsIn(response: Response, said: unknown) {
 /** Those that a change of the channel, or of the server it names, has to fix. */
 const lasting = ['host_refused', 'certificate_refused', 'redirected']
 
-/** Every failure of a connection is one of sending. */
-export function asSendFailure(error: unknown) {
-  if (error instanceof SendFailure || !(error instanceof Failure)) return error
-  const { code, message, hint } = error
-  return new SendFailure(code, message, hint, { retry: !lasting.includes(code), cause: error })
+type Attempt = {
+  /** In milliseconds. */
+  deadline: number
+  secrets: string[]
+  /** Who doesn’t respond in time, and what to do then. */
+  who: string
+  hint: string
+}
+
+/**
+ * Sends once. Every failure but the signal's is a SendFailure. No text has a secret, once it is `masked`: a receiver may
+ * repeat what it was sent.
+ */
+export async function attempt<Sent>(
+  deps: SendDeps,
+  { deadline, secrets, who, hint: late }: Attempt,
+  send: (deps: SendDeps, masked: (text: string) => string) => Promise<Sent>,
+): Promise<Sent> {
+  const timer = AbortSignal.timeout(deadline)
+  const signal = AbortSignal.any([deps.signal, timer])
+  const masked = (text: string) =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
+  try {
+    return await send({ ...deps, signal }, masked)
+  } catch (error) {
+    if (deps.signal.aborted) throw deps.signal.reason
+    if (timer.aborted) {
+      const message = `${who} didn’t accept it within ${Math.round(deadline / 1000)} seconds.`
+      throw new SendFailure('host_timeout', message, late, { retry: true })
+    }
+    if (!(error instanceof Failure)) throw error
+    const { code, message, hint } = error
+    const known: Partial<SendFailure> = error instanceof SendFailure ? error : {}
+    const { retry = !lasting.includes(code), retryAfter, left } = known
+    throw new SendFailure(code, masked(message), hint, { retry, retryAfter, left })
+  }
 }

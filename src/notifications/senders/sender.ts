@@ -64,7 +64,11 @@ export class SendFailure extends Failure {
       retryAfter,
       left,
       ...options
-    }: ErrorOptions & { retry: boolean; retryAfter?: number | undefined; left?: string[] },
+    }: ErrorOptions & {
+      retry: boolean
+      retryAfter?: number | undefined
+      left?: string[] | undefined
+    },
   ) {
     super(code, message, hint, options)
     this.retry = retry
