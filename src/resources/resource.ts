@@ -1,5 +1,3 @@
-import type { SQL } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
@@ -7,7 +5,6 @@ import type { z, ZodObject, ZodType } from 'zod'
 import { actions } from '../audit/actions.ts'
 import type { Action, ObjectKind } from '../audit/actions.ts'
 import type { Db } from '../db/index.ts'
-import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Env } from '../web/factory.ts'
 import { creates, does, lists, listOf, nothing } from '../web/operation.ts'
@@ -15,7 +12,7 @@ import type { SliceOperations } from '../web/operation.ts'
 import type { View } from '../web/respond.tsx'
 import type { Options } from './form.tsx'
 import type { Row } from './list.tsx'
-import type { ResourceTable } from './store.ts'
+import type { ResourceTable, StoredRows } from './store.ts'
 
 export type Creation = {
   /** Null for what is only expected, such as a server that has yet to join: it has a name, and no row. */
@@ -73,7 +70,7 @@ export type Resource<
   Form extends ZodType,
   Seen = Table['$inferSelect'],
   Stored = Table['$inferSelect'],
-> = {
+> = StoredRows<Table> & {
   /** Names it in the audit log, whose events are this and what was done: `registry.added`. */
   kind: ObjectKind
   /** As in “New git source” and “List your git sources”; by default the kind, and the title. */
@@ -84,25 +81,12 @@ export type Resource<
   title: string
   /** The tag in the API document. */
   part: string
-  table: Table
-  /** The id of the owner, or of the parent; omitted if all admins share the rows. */
-  owner?: SQLiteColumn
   parent?: Parent<Deps>
   adminOnly?: boolean
-  /** Rows that don't match count as missing. */
-  where?: () => SQL | undefined
-  /** How many each owner may have. */
-  most?: Limited
-  /** Fields that are stored encrypted; see `sealedAs`. A change that omits one keeps it. */
-  sealed?: readonly string[]
   /** Fields that say where sealed ones are sent: when one is changed, those must be entered again. */
   sentTo?: readonly string[]
   /** Sealed fields that aren’t sent there: Davit itself creates and needs them, so null keeps them, too. */
   neverSent?: readonly string[]
-  /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
-  unique?: Record<string, string>
-  /** Throws for what other rows refuse, in the transaction that stores one. */
-  refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void
   json: () => ZodObject
   about: Child
   empty: { title: string; text: Child }

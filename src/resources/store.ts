@@ -14,8 +14,13 @@ import type { Page } from '../web/paging.ts'
 
 export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
 
-/** Without an owner, the rows are visible to all who may see the resource. */
-type Rows<Table> = { table: Table; owner?: SQLiteColumn; where?: () => SQL | undefined }
+type Rows<Table> = {
+  table: Table
+  /** The id of the owner, or of the parent; omitted if all who may see the resource share the rows. */
+  owner?: SQLiteColumn
+  /** Rows that don't match count as missing. */
+  where?: () => SQL | undefined
+}
 
 const visibleTo = (ownerId: string, { owner, where }: Rows<unknown>) =>
   and(owner && eq(owner, ownerId), where?.())
@@ -36,22 +41,23 @@ export const listVisible = <Table extends ResourceTable>(
 export const deleteRow = (db: Db, table: ResourceTable, id: string, noun: string) =>
   deleteFound(db, table, eq(table.id, id), noun)
 
-export type Stored = {
+/** What a resource says of its rows. */
+export type StoredRows<Table> = Rows<Table> & {
   kind: string
   /** How many each owner may have. */
   most?: Limited
-  /** Fields that are stored encrypted, for `sealedAs` of the row. */
+  /** Fields that are stored encrypted, for `sealedAs` of the row. A change that omits one keeps it. */
   sealed?: readonly string[]
-  /** By the last column of a unique index. */
+  /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
   unique?: Duplicates
-  /** Throws for what other rows refuse. It runs in the transaction that stores the row. */
+  /** Throws for what other rows refuse, in the transaction that stores one. */
   refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void
 }
 
 /** A row with its sealed fields in clear. Throws when one was sealed with another secret key. */
 export function unsealed<Row extends { id: string }>(
   secrets: Secrets,
-  { kind, sealed = [] }: Pick<Stored, 'kind' | 'sealed'>,
+  { kind, sealed = [] }: Pick<StoredRows<unknown>, 'kind' | 'sealed'>,
   row: Row,
 ): Row {
   const values = row as Values
@@ -70,7 +76,7 @@ type Storing = { also?: (() => void) | undefined }
 
 export function insertOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
-  { kind, most, sealed = [], unique = {}, refuse, ...rows }: Rows<Table> & Stored,
+  { kind, most, sealed = [], unique = {}, refuse, ...rows }: StoredRows<Table>,
   { ownerId, values, also }: Storing & { ownerId: string; values: Values },
 ): string {
   const { table, owner } = rows
@@ -95,7 +101,7 @@ export function insertOwned<Table extends ResourceTable>(
 /** Null restores a column's default. */
 export function changeOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
-  { kind, sealed = [], unique = {}, refuse, table }: Rows<Table> & Stored,
+  { kind, sealed = [], unique = {}, refuse, table }: StoredRows<Table>,
   { id, ownerId, values, also }: Storing & { id: string; ownerId: string; values: Values },
 ) {
   const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
