@@ -14,7 +14,7 @@ import { storeSubject, together } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
 import { endBackup, getBackup, logOf, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
-import { findSubject, maskedBy, maskOf } from './subject.ts'
+import { maskedBy, maskOf, subjectOf } from './subject.ts'
 
 /** Backups are jobs with the same id. One that Davit’s end interrupted begins again. */
 export const backupKind =
@@ -82,8 +82,8 @@ async function backUp(
   { backup, log, work }: { backup: Backup; log: LogWriter; work: Work },
 ): Promise<Stored & { listed: StoredSnapshot[]; left: string[]; used: AsyncDisposable }> {
   const { signal, shutdown } = work
-  const { id, subjectKind: kind, subjectId, ownerId } = backup
-  const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
+  const { id, subjectId } = backup
+  const subject = subjectOf(deps.db, backup)
   if (!subject) throw subjectGone(backup)
   const say = (line: string) => log.write(line)
   await using used = new AsyncDisposableStack()
@@ -92,7 +92,7 @@ async function backUp(
   await resume(deps, { id, shutdown })
   const stored = await storeSubject(deps, { backup, subject, restic, used, log, work })
   log.write('Completing it on the target.')
-  const isOwn = kind === 'davit'
+  const isOwn = subject.kind === 'davit'
   const last = await restic.storeGathered({
     ...{ tags: tagsOf(backup), signal },
     last: isOwn ? null : descriptionOf({ ...getBackup(deps.db, id)!, ...stored }),

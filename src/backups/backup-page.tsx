@@ -16,7 +16,7 @@ import { isEnded, isStored } from './store.ts'
 import type { Preview } from './json.ts'
 import { RestoreSection } from './restore/restore-section.tsx'
 import type { Backup } from './store.ts'
-import { backupsPath } from './subject.ts'
+import { backupsPath, keyOf } from './subject.ts'
 import type { TargetRow } from './targets/store.ts'
 
 type Props = {
@@ -71,7 +71,6 @@ export const BackupPage = ({ log, draft, preview, ...of }: PageProps) => {
 const Status = (props: Props) => {
   const { backup, target, progress, isCancelling, isThere, isProving } = props
   const { status, startedAt, finishedAt } = backup
-  const list = { kind: backup.subjectKind, id: backup.subjectId }
   return (
     <Live
       as="section"
@@ -83,7 +82,7 @@ const Status = (props: Props) => {
       <PageHead
         title={`Backup of ${backup.subjectName}`}
         doc="backups"
-        crumbs={[{ href: isThere ? backupsPath(list) : '/backups', name: 'Backups' }]}
+        crumbs={[{ href: isThere ? backupsPath(keyOf(backup)) : '/backups', name: 'Backups' }]}
       />
       {backup.errorCode && (
         <Trouble title={status === 'succeeded' ? 'Stored, but' : 'Failed'} hint={backup.errorHint}>

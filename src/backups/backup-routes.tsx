@@ -47,7 +47,7 @@ import {
   workOf,
 } from './store.ts'
 import type { Backup } from './store.ts'
-import { backupsPath, findSubject } from './subject.ts'
+import { backupsPath, keyOf, subjectOf } from './subject.ts'
 import { getTarget, listTargets } from './targets/store.ts'
 
 /** A backup, whose subject may have been deleted, and the list of all. */
@@ -63,7 +63,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       const page = c.req.valid('query')
       const { items, nextCursor } = pageOf(pageOfBackups(db, { owner, ...page }), page)
       const targets = listTargets(db, owner.id)
-      const isThere = (one: Backup) => subjectOf(one) !== undefined
+      const isThere = (one: Backup) => subjectOf(db, one) !== undefined
       return show(c, {
         title: 'Backups',
         page: () => (
@@ -169,7 +169,7 @@ export const backupRoutes = (deps: RouteDeps) => {
         ? 'Backup deleted.'
         : 'Removed from the list. What the removed target has of it stays there.'
       await accepted(c, removeBackup(deps, backup, { signal }).catch(refuse))
-      const to = subjectOf(backup) ? backupsPath(keyOf(backup)) : '/backups'
+      const to = subjectOf(db, backup) ? backupsPath(keyOf(backup)) : '/backups'
       return moveOn(c, { to, said, json: () => ({}) })
     })
 
@@ -185,7 +185,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     const target = getTarget(db, { id: backup.targetId, ownerId: backup.ownerId })
     const progress = deps.progress.get(backup.id) ?? null
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
-    const isThere = subjectOf(backup) !== undefined
+    const isThere = subjectOf(db, backup) !== undefined
     const isProving = isBeingProven(db, backup.id)
     const isRestoring = isBeingRestored(db, backup)
     const isUsable = isStored(backup) && backup.subjectKind !== 'davit' && target
@@ -220,10 +220,6 @@ export const backupRoutes = (deps: RouteDeps) => {
     return findBackup(db, { id: c.req.param('id')!, owner: userOf(c) })
   }
 
-  function subjectOf(backup: Backup) {
-    return findSubject(db, { ...keyOf(backup), ownerId: backup.ownerId })
-  }
-
   function jsonOf(backup: Backup) {
     return backupJson(deps, backup)
   }
@@ -242,8 +238,6 @@ const isWayBack = () =>
 
 /** Milliseconds for removing a backup from its target, which rewrites what it shares with others. */
 const removalTimeout = 3_600_000
-
-const keyOf = ({ subjectKind: kind, subjectId: id }: Backup) => ({ kind, id })
 
 function fileOf(backup: Backup, file: string | null | undefined) {
   if (!isStored(backup)) throw new AppError('conflict', 'Only a complete backup can be downloaded.')

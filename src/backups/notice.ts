@@ -15,7 +15,7 @@ import type { News } from '../notifications/texts.ts'
 import type { Failure } from '../platform/errors.ts'
 import { getLastGood } from './store.ts'
 import type { Backup, Plan } from './store.ts'
-import { backupsPath, findSubject } from './subject.ts'
+import { backupsPath, keyOf, subjectOf } from './subject.ts'
 import type { Subject, SubjectKind } from './subject.ts'
 
 type NoticeSubject = { ownerId: string; kind: SubjectKind; id: string; name: string }
@@ -29,8 +29,9 @@ const aboutOf = (tx: Tx, { ownerId, kind, id, name: subject }: NoticeSubject) =>
   }),
 })
 
-const ofBackup = ({ subjectKind: kind, subjectId: id, subjectName: name, ownerId }: Backup) => ({
-  ...{ kind, id, name, ownerId },
+const ofBackup = (backup: Backup) => ({
+  ...keyOf(backup),
+  ...{ name: backup.subjectName, ownerId: backup.ownerId },
 })
 
 /** Tells that the backups of a subject fail, once until one succeeds. Call it in the transaction of its end. */
@@ -89,8 +90,7 @@ export function noteProof(
   { failure, isTested }: { failure: Failure | null; isTested: boolean },
 ) {
   const { id, subjectId, subjectName: subject, ownerId } = backup
-  const { kind } = ofBackup(backup)
-  const isThere = findSubject(tx, { kind, id: subjectId, ownerId }) !== undefined
+  const isThere = subjectOf(tx, backup) !== undefined
   const about = isThere ? aboutOf(tx, ofBackup(backup)) : { ownerId, subject }
   const tell = (told: News, of: string) =>
     emit(tx, { ...about, ...told, of: `${of} ${subjectId}`, href: `/backups/${id}` })

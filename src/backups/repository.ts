@@ -4,7 +4,7 @@ import type { BackupDeps } from './deps.ts'
 import type { Restic } from './restic/restic.ts'
 import { listInUseOn, listPlansOn, listUnfinishedOn } from './store.ts'
 import type { Backup } from './store.ts'
-import { backupsPath, findSubject } from './subject.ts'
+import { backupsPath, keyOf, subjectOf } from './subject.ts'
 import { getTarget } from './targets/store.ts'
 
 type OfTarget = Pick<Backup, 'targetId' | 'ownerId'>
@@ -41,9 +41,9 @@ export async function openRepository(
 
 /** What a target can’t be removed from: plans, and backups that haven’t ended, or are restored or proven. */
 export const usersOfTarget = (db: Db, targetId: string) => [
-  ...listPlansOn(db, targetId).map(({ subjectKind: kind, subjectId: id, ownerId }) => ({
-    href: backupsPath({ kind, id }),
-    name: `the backup plan of ${findSubject(db, { kind, id, ownerId })?.name ?? 'what is being deleted'}`,
+  ...listPlansOn(db, targetId).map((plan) => ({
+    href: backupsPath(keyOf(plan)),
+    name: `the backup plan of ${subjectOf(db, plan)?.name ?? 'what is being deleted'}`,
   })),
   ...listUnfinishedOn(db, targetId).map(({ id, subjectName }) => ({
     href: `/backups/${id}`,

@@ -11,7 +11,7 @@ import type { Scheduler } from '../platform/scheduler.ts'
 import { noteOverdue } from './notice.ts'
 import { backupPlans, getPlan, insertBackup, isOverdue, listUnfinished, setPlan } from './store.ts'
 import type { Backup } from './store.ts'
-import { findSubject } from './subject.ts'
+import { subjectOf } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { getTarget } from './targets/store.ts'
 
@@ -45,12 +45,12 @@ export const keepPlans = (
 export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backupPlans> => ({
   table: backupPlans,
   begin(plan) {
-    const { subjectKind: kind, subjectId, ownerId, targetId, hold } = plan
-    const subject = findSubject(db, { kind, id: subjectId, ownerId })
+    const { targetId, hold } = plan
+    const subject = subjectOf(db, plan)
     if (!subject) return null
     const problem = problemOf(db, { subject, targetId })
     // who disabled the owner of an app or service stopped its backups too; those of Davit are for all
-    const isMeant = kind !== 'davit' && problem?.reason === 'owner_disabled'
+    const isMeant = subject.kind !== 'davit' && problem?.reason === 'owner_disabled'
     if (!isMeant && (problem || isOverdue(db, plan))) noteOverdue(db, subject, { problem })
     if (problem) return { problem }
     insertBackupJob(db, { subject, targetId, hold, by: 'plan' })

@@ -14,6 +14,9 @@ import type { Service } from '../services/store.ts'
 export type SubjectKind = (typeof backupSubjects)[number]
 export type SubjectKey = { kind: SubjectKind; id: string }
 
+/** Such as a backup or a plan. */
+type OfSubject = { subjectKind: SubjectKind; subjectId: string }
+
 /** What is backed up. */
 export type Subject = { id: string; name: string; ownerId: string } & (
   | { kind: 'service'; service: Service }
@@ -54,6 +57,11 @@ export function findSubject(
   return isThere ? ofEnvironment(found) : undefined
 }
 
+export const keyOf = ({ subjectKind: kind, subjectId: id }: OfSubject): SubjectKey => ({ kind, id })
+
+export const subjectOf = (db: Tx, of: OfSubject & { ownerId: string }) =>
+  findSubject(db, { ...keyOf(of), ownerId: of.ownerId })
+
 /** What runs it; null for Davit. */
 export function workloadOf(subject: Subject): Workload | null {
   const { id, ownerId } = subject
@@ -63,10 +71,8 @@ export function workloadOf(subject: Subject): Workload | null {
 }
 
 /** Hides its secrets in a log. */
-export const maskOf = (
-  { masks }: { masks: Masks },
-  { subjectKind, subjectId }: { subjectKind: SubjectKind; subjectId: string },
-) => (subjectKind === 'davit' ? nothingHidden : masks.of(subjectId))
+export const maskOf = ({ masks }: { masks: Masks }, { subjectKind, subjectId }: OfSubject) =>
+  subjectKind === 'davit' ? nothingHidden : masks.of(subjectId)
 
 /** It may quote what a tool said, and goes where no log does. */
 export const maskedBy = ({ mask: { mask } }: LogWriter, { code, message, hint }: Failure) =>

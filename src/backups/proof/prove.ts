@@ -15,7 +15,7 @@ import { proveDescription } from '../server/description.ts'
 import type { Restic } from '../restic/restic.ts'
 import { getPlan } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { findSubject, workloadOf } from '../subject.ts'
+import { subjectOf, workloadOf } from '../subject.ts'
 import { proveSqlite } from './sqlite.ts'
 import { withTestServer } from './test-server.ts'
 
@@ -112,8 +112,8 @@ async function serverOf(
   deps: BackupDeps,
   { backup, name, signal }: { backup: Backup; name: string; signal: AbortSignal },
 ) {
-  const { subjectKind: kind, subjectId: id, ownerId } = backup
-  const subject = findSubject(deps.db, { kind, id, ownerId })
+  const { ownerId } = backup
+  const subject = subjectOf(deps.db, backup)
   const workload = subject && workloadOf(subject)
   if (!workload) throw nothingLike(name)
   const { components, recipe } = await recipeIn(deps, { subject, workload })

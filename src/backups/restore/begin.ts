@@ -12,7 +12,7 @@ import { refuseWithoutTarget } from '../repository.ts'
 import { refuseRemoving } from '../retention.ts'
 import { getBackup, isBeingRestored, isStored, volumesIn } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { findSubject, ofEnvironment } from '../subject.ts'
+import { ofEnvironment, subjectOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { choicesOf } from './choices.ts'
 import { previewNew, restoreIntoNew } from './new-service.ts'
@@ -22,7 +22,7 @@ import { insertRestore } from './restore-job.ts'
 type RestoreRequest = { owner: User; input: (typeof restoreForm)['_output'] }
 
 export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<Preview> {
-  const same = subjectOf(deps, backup)
+  const same = subjectOf(deps.db, backup)
   return {
     databases: choicesOf(backup).map(({ choice }) => choice),
     volumes: volumesIn(backup),
@@ -87,7 +87,7 @@ export function refuseUnusable({ db }: Pick<BackupDeps, 'db'>, backup: Backup) {
 function subjectFor(deps: BackupDeps, backup: Backup, environmentId: string | null): Subject {
   const { subjectName, ownerId } = backup
   if (environmentId === null) {
-    const subject = subjectOf(deps, backup)
+    const subject = subjectOf(deps.db, backup)
     if (subject) return subject
     const elsewhere = elsewhereFor(backup)
     throw new AppError('conflict', `${subjectName} was deleted. Restore it into ${elsewhere}.`)
@@ -109,9 +109,6 @@ function beside({ db }: BackupDeps, { subjectKind, subjectId: id, ownerId }: Bac
     )
     .map(ofEnvironment)
 }
-
-const subjectOf = ({ db }: BackupDeps, { subjectKind: kind, subjectId: id, ownerId }: Backup) =>
-  findSubject(db, { kind, id, ownerId })
 
 function namedIn(backup: Backup, database: string | null | undefined) {
   if (!database) return null

@@ -18,7 +18,7 @@ import { release } from '../hold.ts'
 import { insertBackupJob, turnPlanOff } from '../start.ts'
 import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { findSubject, maskedBy, maskOf } from '../subject.ts'
+import { findSubject, keyOf, maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { restore } from './restore.ts'
 import { undoLoads } from './undo-loads.ts'
@@ -71,9 +71,8 @@ export const restoreKind =
     const { db } = deps
     const backup = getBackup(db, input ?? '')
     if (!backup?.restore) return undefined
-    const { subjectKind, subjectId } = backup
     const { into: elsewhere, before, database } = backup.restore
-    const into = elsewhere ?? { kind: subjectKind, id: subjectId, isNew: false }
+    const into = elsewhere ?? { ...keyOf(backup), isNew: false }
     const log = new LogWriter(deps, logOf(backup))
     const set = (changes: Partial<StoredRestore>) => {
       const { restore = null } = getBackup(db, backup.id) ?? {}

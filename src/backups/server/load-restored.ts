@@ -2,7 +2,7 @@ import { forgetToLoad, listToLoad } from '../../db/restored.ts'
 import type { BackupDeps } from '../deps.ts'
 import { insertRestore } from '../restore/restore-job.ts'
 import { isBeingRestored } from '../store.ts'
-import { findSubject } from '../subject.ts'
+import { subjectOf } from '../subject.ts'
 import type { SubjectKind } from '../subject.ts'
 
 /**
@@ -11,9 +11,8 @@ import type { SubjectKind } from '../subject.ts'
  */
 export function loadRestored({ db, jobs }: Pick<BackupDeps, 'db' | 'jobs'>, kind: SubjectKind) {
   for (const backup of listToLoad(db)) {
-    const { subjectId: id, ownerId, subjectKind } = backup
-    if (subjectKind !== kind || isBeingRestored(db, backup)) continue
-    const subject = findSubject(db, { kind, id, ownerId })
+    if (backup.subjectKind !== kind || isBeingRestored(db, backup)) continue
+    const subject = subjectOf(db, backup)
     if (!subject) forgetToLoad(db, backup.id)
     else
       insertRestore(db, backup, {
