@@ -1,6 +1,5 @@
-import type { Chosen } from '../logs/filter-choice.tsx'
-import type { Line } from '../logs/log-line.tsx'
-import { LogViewer } from '../logs/viewer.tsx'
+import { JobLog } from '../logs/job-log.tsx'
+import type { LastLines } from '../logs/read-log.ts'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
@@ -32,12 +31,7 @@ type Props = {
 }
 
 type PageProps = Props & {
-  log: {
-    extent: { first: number; last: number }
-    lines: Line[]
-    previous: number | null
-    chosen: Chosen
-  }
+  log: LastLines
   draft: Draft
   /** Null for what can’t be restored. */
   preview: Preview | null
@@ -45,25 +39,13 @@ type PageProps = Props & {
 
 export const BackupPage = ({ log, draft, preview, ...of }: PageProps) => {
   const { backup } = of
-  const { extent, lines } = log
-  const path = `/backups/${backup.id}/logs`
-  const hasEnded = isEnded(backup.status) && !of.isProving && !of.isRestoring
+  const isOver = isEnded(backup.status) && !of.isProving && !of.isRestoring
   return (
     <>
       <Status {...of} />
       <Contents backup={backup} hasTarget={of.target !== undefined} />
       <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />
-      <LogViewer
-        {...log}
-        path={path}
-        page={`/backups/${backup.id}`}
-        heading="Log"
-        note={
-          lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
-        }
-        stream={hasEnded ? null : path}
-        endsWithDone
-      />
+      <JobLog log={log} page={`/backups/${backup.id}`} isOver={isOver} />
     </>
   )
 }

@@ -2,11 +2,10 @@ import type { Writable } from 'node:stream'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { getJob, listJobIds, proofsOf } from '../jobs/store.ts'
-import { answerJobLog, tail } from '../logs/answer-log.tsx'
+import { answerJobLog } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { findLastLines } from '../logs/read-log.ts'
-import { getExtent } from '../logs/store.ts'
+import { lastLinesOf } from '../logs/read-log.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { aboutNew } from '../services/make.ts'
 import { servicePath } from '../services/own-service.ts'
@@ -52,7 +51,7 @@ import { getTarget, listTargets } from './targets/store.ts'
 
 /** A backup, whose subject may have been deleted, and the list of all. */
 export const backupRoutes = (deps: RouteDeps) => {
-  const { db, logDb } = deps
+  const { db } = deps
   const audit = auditor(db)
   const ownIt = ownFirst(own)
 
@@ -179,9 +178,7 @@ export const backupRoutes = (deps: RouteDeps) => {
     const json = () => jsonOf(backup)
     // it may ask often, and needs none of what only the page shows
     if (clientOf(c) === 'program') return { title, json, page: () => <></> }
-    const log = logOf(backup)
-    const extent = getExtent(logDb, log)
-    const found = await findLastLines(deps, log, { ...tail, ...chosen })
+    const log = await lastLinesOf(deps, logOf(backup), chosen)
     const target = getTarget(db, { id: backup.targetId, ownerId: backup.ownerId })
     const progress = deps.progress.get(backup.id) ?? null
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
@@ -195,7 +192,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       page: () => (
         <BackupPage
           {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
-          {...{ log: { extent, ...found, chosen }, draft, preview }}
+          {...{ log, draft, preview }}
         />
       ),
       json,

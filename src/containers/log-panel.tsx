@@ -1,6 +1,6 @@
 import { Choice } from '../logs/filter-choice.tsx'
 import type { Chosen } from '../logs/filter-choice.tsx'
-import { tail } from '../logs/answer-log.tsx'
+import { tail } from '../logs/read-log.ts'
 import { TimeForm } from '../logs/output-page.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { environmentPath } from '../environments/paths.ts'

@@ -5,7 +5,7 @@ import type { ShownQuery } from '../logs/forms.ts'
 import { lineHtml } from '../logs/log-line.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import type { Masks } from '../logs/masks.ts'
-import { eachLines, findLastLines } from '../logs/read-log.ts'
+import { eachLines, lastLinesOf } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import type { ShortCache } from '../platform/short-cache.ts'
 import { clientOf } from '../web/client.ts'
@@ -55,9 +55,6 @@ function stepsOf(
   return deps.groupedLogs.remember(key, { find, signal })
 }
 
-/** The part of the log that is in the page itself. */
-const pageTail = { limit: 100, maxLength: 64 * 1024 }
-
 export type LogView = Awaited<ReturnType<typeof logView>>
 
 /** Shows the last lines of a log grouped by step, or the lines before one, or those that match a search. */
@@ -72,9 +69,9 @@ export async function logView(
   const isShown = !isLiveRequest(c) || deployment.status === 'failed'
   if (clientOf(c) === 'program' || !isShown)
     return { chosen, extent, lines: [], previous: null, groups: [], firstError: null, quote: [] }
-  const found = await findLastLines(deps, log, { ...pageTail, ...chosen })
+  const last = await lastLinesOf(deps, log, chosen)
   const { signal } = c.req.raw
-  return { chosen, extent, ...found, ...(await stepsOf(deps, deployment, { extent, signal })) }
+  return { ...last, ...(await stepsOf(deps, deployment, { extent, signal })) }
 }
 
 /** Groups the lines after `last` for a reader who follows the log. With `isAgain`, all groups are sent. */

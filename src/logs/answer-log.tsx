@@ -25,13 +25,10 @@ import type { Logs } from './logs.ts'
 import { OutputPage } from './output-page.tsx'
 import { choicesOf } from './filter-choice.tsx'
 import { hasRequests, listProcesses } from './process-store.ts'
-import { countLines, eachLines, findLastLines, findLines } from './read-log.ts'
+import { countLines, eachLines, findLastLines, findLines, tail } from './read-log.ts'
 import type { Reading } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
-
-/** The lines in the page itself; its viewer requests the rest. */
-export const tail = { limit: 100, maxLength: 64 * 1024 }
 
 /** Groups the lines of a log for those who follow it. */
 export type LogParts = {

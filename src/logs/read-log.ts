@@ -1,7 +1,7 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
-import type { OutputQuery } from './forms.ts'
+import type { OutputQuery, ShownQuery } from './forms.ts'
 import { atLevels, leadingLines } from './line-levels.ts'
 import { processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
@@ -44,6 +44,17 @@ export const listLastLines = async (
   log: LogKey,
   wanted: ReadOptions & LogFilter & { before?: number | undefined },
 ): Promise<Line[]> => (wanted.limit === 0 ? [] : (await findLastLines(deps, log, wanted)).lines)
+
+/** The lines in a page itself; its viewer requests the rest. */
+export const tail = { limit: 100, maxLength: 64 * 1024 }
+
+export type LastLines = Awaited<ReturnType<typeof lastLinesOf>>
+
+/** The last lines of a log for its page, those before a line, or those that match a search. */
+export const lastLinesOf = async (deps: Reading, log: LogKey, chosen: ShownQuery) => ({
+  ...{ chosen, extent: getExtent(deps.logDb, log) },
+  ...(await findLastLines(deps, log, { ...tail, ...chosen })),
+})
 
 /**
  * Like `listLastLines`, optionally before a sequence number. `previous` is where to continue; null when the

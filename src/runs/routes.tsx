@@ -9,12 +9,11 @@ import {
 } from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { getJob } from '../jobs/store.ts'
-import { answerJobLog, tail } from '../logs/answer-log.tsx'
+import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { findLastLines } from '../logs/read-log.ts'
-import { getExtent } from '../logs/store.ts'
+import { lastLinesOf } from '../logs/read-log.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf, isWebSocket } from '../web/client.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -37,7 +36,7 @@ import type { Run } from './store.ts'
 
 /** One-off commands in the live image: start, view, attach, cancel. A stopped app can run them, too. */
 export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
-  const { db, logDb } = deps
+  const { db } = deps
   const audit = auditor(db)
   const ownFirst = checkEnvironment(deps)
 
@@ -111,13 +110,12 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
 
   async function showRun(c: Context, chosen: ShownQuery = {}) {
     const { run, environment, project } = find(c)
-    const extent = getExtent(logDb, logOf(run))
-    const found = await findLastLines(deps, logOf(run), { ...tail, ...chosen })
+    const log = await lastLinesOf(deps, logOf(run), chosen)
     return show(c, {
       title: `${project.name}: a run in ${environment.name}`,
       page: () => (
         <RunPage
-          {...{ run, environment, project, extent, ...found, chosen }}
+          {...{ run, environment, project, log }}
           isCancelling={getJob(db, run.id)?.cancelRequested === true}
         />
       ),

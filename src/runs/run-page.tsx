@@ -1,9 +1,8 @@
 import { TerminalView } from '../containers/terminal/page.tsx'
 import { environmentPath } from '../environments/paths.ts'
 import type { Environment } from '../environments/store.ts'
-import type { Chosen } from '../logs/filter-choice.tsx'
-import type { Line } from '../logs/log-line.tsx'
-import { LogViewer } from '../logs/viewer.tsx'
+import { JobLog } from '../logs/job-log.tsx'
+import type { LastLines } from '../logs/read-log.ts'
 import type { Project } from '../projects/store.ts'
 import { Person } from '../web/person.tsx'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
@@ -24,16 +23,8 @@ type Props = {
   isCancelling: boolean
 }
 
-type PageProps = Props & {
-  extent: { first: number; last: number }
-  lines: Line[]
-  previous: number | null
-  chosen: Chosen
-}
-
-export const RunPage = ({ extent, lines, previous, chosen, ...of }: PageProps) => {
+export const RunPage = ({ log, ...of }: Props & { log: LastLines }) => {
   const { run } = of
-  const path = `${runPath(run)}/logs`
   const hasEnded = isEnded(run.status)
   return (
     <>
@@ -48,21 +39,7 @@ export const RunPage = ({ extent, lines, previous, chosen, ...of }: PageProps) =
           The command keeps running when you leave this page. Cancel the run to end it.
         </TerminalView>
       ) : (
-        <LogViewer
-          fills
-          path={path}
-          page={runPath(run)}
-          chosen={chosen}
-          heading="Log"
-          extent={extent}
-          lines={lines}
-          previous={previous}
-          note={
-            lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
-          }
-          stream={hasEnded ? null : path}
-          endsWithDone
-        />
+        <JobLog log={log} page={runPath(run)} isOver={hasEnded} fills />
       )}
     </>
   )

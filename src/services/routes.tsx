@@ -2,12 +2,12 @@ import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { getJob, getJobOf, hasJob, listJobsOf } from '../jobs/store.ts'
-import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
+import { answerJobLog, answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { changeLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
-import { findLastLines } from '../logs/read-log.ts'
-import { getExtent, listJobLogs } from '../logs/store.ts'
+import { lastLinesOf } from '../logs/read-log.ts'
+import { listJobLogs } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
@@ -214,13 +214,8 @@ export const serviceRoutes = (
   async function logShown(service: Service, chosen: ShownQuery) {
     const log = lastLogOf(deps, service)
     const { now, isEnd } = statusesOf(deps, log)
-    return {
-      job: log.logId,
-      ...(await findLastLines(deps, log, { ...tail, ...chosen })),
-      chosen,
-      extent: getExtent(deps.logDb, log),
-      isOver: isEnd(now()),
-    }
+    const last = await lastLinesOf(deps, log, chosen)
+    return { ...last, job: log.logId, isOver: isEnd(now()) }
   }
 
   /** Reads its file for display. If it is invalid, the page can still be used to delete it. */

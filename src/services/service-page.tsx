@@ -3,9 +3,8 @@ import { Fact } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { ofImage } from './compose/template.ts'
 import { Ago } from '../web/times.tsx'
-import type { Chosen } from '../logs/filter-choice.tsx'
-import type { Line } from '../logs/log-line.tsx'
-import { LogViewer } from '../logs/viewer.tsx'
+import { JobLog } from '../logs/job-log.tsx'
+import type { LastLines } from '../logs/read-log.ts'
 import { addressOn } from './address.ts'
 import { meaningOf } from './compose/dangers.ts'
 import type { About } from './compose/template.ts'
@@ -27,14 +26,7 @@ type Props = StatusProps & {
   /** True when the person who allowed its access to the host is no longer an admin. */
   hasLapsed: boolean
   linked: LinkedEnvironment[]
-  log: {
-    job: string
-    lines: Line[]
-    previous: number | null
-    chosen: Chosen
-    extent: { first: number; last: number }
-    isOver: boolean
-  }
+  log: LastLines & { job: string; isOver: boolean }
 }
 
 export const ServicePage = ({
@@ -98,18 +90,10 @@ export const ServicePage = ({
         {about && <TemplateLinks about={about} />}
       </section>
       {(log.extent.last > 0 || !log.isOver) && (
-        <LogViewer
-          path={`${servicePath(service)}/logs`}
+        <JobLog
+          {...{ log, job: log.job, isOver: log.isOver }}
           page={servicePath(service)}
-          chosen={log.chosen}
           heading="Last start, change or stop"
-          extent={log.extent}
-          lines={log.lines}
-          previous={log.previous}
-          note={null}
-          stream={log.isOver ? null : `${servicePath(service)}/logs`}
-          job={log.job}
-          endsWithDone
         />
       )}
     </>
