@@ -2,6 +2,7 @@ import { and, desc, eq, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
 import { getRow, hasRow, listRows } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, users } from '../db/schema.ts'
+import { changeParcels } from './outbox-store.ts'
 
 export { channelKinds } from '../db/schema.ts'
 
@@ -36,10 +37,7 @@ export function addRecipients(db: Db, { id: channelId, to: before }: Channel, to
     ...[eq(outbox.channelId, channelId), eq(outbox.status, 'waiting'), isNotNull(outbox.left)],
   )
   for (const { id, left } of listRows(db, outbox, isPartly))
-    db.update(outbox)
-      .set({ left: [...new Set([...left!, ...added])] })
-      .where(eq(outbox.id, id))
-      .run()
+    changeParcels(db, eq(outbox.id, id), { left: [...new Set([...left!, ...added])] })
 }
 
 export const isAdminNow = (db: Db, id: string) =>

@@ -1,4 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 import type { Db, Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { countRows, getRow } from '../db/queries.ts'
@@ -7,8 +9,16 @@ import { channels, events, outbox, users } from '../db/schema.ts'
 export type Parcel = typeof outbox.$inferSelect
 export type ParcelKind = Parcel['kind']
 
+type Changes = SQLiteUpdateSetSource<typeof outbox>
+
+export const changeParcels = (tx: Tx, where: SQL | undefined, changes: Changes) =>
+  tx.update(outbox).set(changes).where(where).run()
+
+const oneMoreTry = sql`${outbox.tries} + 1`
+
 const isWaiting = eq(outbox.status, 'waiting')
 const inLane = (lane: string) => and(isWaiting, eq(outbox.lane, lane))
+const isLater = isNotNull(outbox.nextAt)
 const isDue = (now: number) => or(isNull(outbox.nextAt), lte(outbox.nextAt, new Date(now)))
 
 export const insertNotices = (
@@ -105,10 +115,7 @@ export function claim(
         )
         .orderBy(asc(outbox.id))
         .limit(first.messageId ? -1 : most)
-      db.update(outbox)
-        .set({ status: 'sending', messageId, nextAt: null })
-        .where(inArray(outbox.id, rows))
-        .run()
+      changeParcels(db, inArray(outbox.id, rows), { status: 'sending', messageId, nextAt: null })
       const claimed = { messageId, lane, first }
       return { ...claimed, count: countRows(db, outbox, beingSent(claimed)) }
     },
@@ -120,7 +127,7 @@ const beingSent = ({ messageId, lane }: Pick<Claimed, 'messageId' | 'lane'>) =>
   and(eq(outbox.status, 'sending'), eq(outbox.lane, lane), eq(outbox.messageId, messageId))
 
 export const setSent = (tx: Tx, claimed: Claimed, { answer, at }: { answer: string; at: Date }) =>
-  tx.update(outbox).set({ status: 'sent', answer, sentAt: at }).where(beingSent(claimed)).run()
+  changeParcels(tx, beingSent(claimed), { status: 'sent', answer, sentAt: at })
 
 /** For what has no log. */
 export const deleteSent = (tx: Tx, claimed: Claimed) =>
@@ -135,40 +142,25 @@ type Retry = {
 
 /** What else is in the lane waits behind it. */
 export const setWaiting = (tx: Tx, claimed: Claimed, { reason, nextAt, uncertain, left }: Retry) =>
-  tx
-    .update(outbox)
-    .set({
-      ...{ status: 'waiting', nextAt, answer: reason, tries: sql`${outbox.tries} + 1` },
-      ...(uncertain && { uncertain }),
-      ...(left && { left }),
-    })
-    .where(beingSent(claimed))
-    .run()
+  changeParcels(tx, beingSent(claimed), {
+    ...{ status: 'waiting', nextAt, answer: reason, tries: oneMoreTry },
+    ...(uncertain && { uncertain }),
+    ...(left && { left }),
+  })
 
 /** What waits since before that time: of a message, or all of its lane. */
-export const giveUp = (
+export function giveUp(
   tx: Tx,
   { lane, messageId }: Claimed,
   { reason, before, all }: { reason: string; before: Date; all: boolean },
-) =>
-  tx
-    .update(outbox)
-    .set({ status: 'failed', answer: reason })
-    .where(
-      and(
-        inLane(lane),
-        lt(outbox.createdAt, before),
-        all ? undefined : eq(outbox.messageId, messageId),
-      ),
-    )
-    .run()
+) {
+  const isIts = all ? undefined : eq(outbox.messageId, messageId)
+  const isOld = and(inLane(lane), lt(outbox.createdAt, before), isIts)
+  changeParcels(tx, isOld, { status: 'failed', answer: reason })
+}
 
 export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
-  tx
-    .update(outbox)
-    .set({ status: 'failed', answer: reason, tries: sql`${outbox.tries} + 1` })
-    .where(beingSent(claimed))
-    .run()
+  changeParcels(tx, beingSent(claimed), { status: 'failed', answer: reason, tries: oneMoreTry })
 
 /** Of what has no log. Returns it. */
 export const deleteFailed = (tx: Tx, lane: string) =>
@@ -179,7 +171,7 @@ export const deleteFailed = (tx: Tx, lane: string) =>
     .all()
 
 export const dropLane = (tx: Tx, lane: string, reason: string) =>
-  tx.update(outbox).set({ status: 'dropped', answer: reason }).where(inLane(lane)).run()
+  changeParcels(tx, inLane(lane), { status: 'dropped', answer: reason })
 
 /**
  * Of the oldest that are due in a channel: what has another owner by now, or is the server's while its owner is no
@@ -225,33 +217,19 @@ export function dropForeign(
  * knew how long the lane had to wait.
  */
 export function recoverSending(db: Db) {
-  db.update(outbox)
-    .set({ status: 'waiting', uncertain: true, nextAt: null })
-    .where(eq(outbox.status, 'sending'))
-    .run()
+  const isSending = eq(outbox.status, 'sending')
+  changeParcels(db, isSending, { status: 'waiting', uncertain: true, nextAt: null })
   retryFailed(db)
 }
 
 /** What failed is due now. */
-export const retryFailed = (tx: Tx, lane?: string) =>
-  tx
-    .update(outbox)
-    .set({ nextAt: null })
-    .where(
-      and(
-        ...[isWaiting, isNotNull(outbox.nextAt), gt(outbox.tries, 0)],
-        lane === undefined ? undefined : eq(outbox.lane, lane),
-      ),
-    )
-    .run()
+export function retryFailed(tx: Tx, lane?: string) {
+  const isIn = lane === undefined ? isWaiting : inLane(lane)
+  changeParcels(tx, and(isIn, isLater, gt(outbox.tries, 0)), { nextAt: null })
+}
 
 /** For when the clock was set: all is due now. */
-export const expedite = (tx: Tx) =>
-  tx
-    .update(outbox)
-    .set({ nextAt: null })
-    .where(and(isWaiting, isNotNull(outbox.nextAt)))
-    .run()
+export const expedite = (tx: Tx) => changeParcels(tx, and(isWaiting, isLater), { nextAt: null })
 
 /** As if it was just stored. */
 export const renewed = () =>
@@ -276,19 +254,11 @@ export const isTo = (to: { id: string }[], eventId: string) => {
 }
 
 /** What wasn't sent to these channels, and was stored before that time, is due again. */
-export const renewUnsent = (
+export function renewUnsent(
   tx: Tx,
   to: { id: string }[],
   { eventId, before }: { eventId: string; before: Date },
-) =>
-  tx
-    .update(outbox)
-    .set(renewed())
-    .where(
-      and(
-        isTo(to, eventId),
-        inArray(outbox.status, ['failed', 'dropped']),
-        lt(outbox.createdAt, before),
-      ),
-    )
-    .run()
+) {
+  const isUnsent = inArray(outbox.status, ['failed', 'dropped'])
+  changeParcels(tx, and(isTo(to, eventId), isUnsent, lt(outbox.createdAt, before)), renewed())
+}

@@ -15,10 +15,10 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow, listPage, listRows, listValues } from '../db/queries.ts'
+import { getRow, hasRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
-import { isTo, renewed } from './outbox-store.ts'
+import { changeParcels, isTo, renewed } from './outbox-store.ts'
 
 export { eventKinds, eventLevels } from '../db/schema.ts'
 
@@ -89,31 +89,22 @@ export const listAwaiting = (tx: Tx, eventId: string) =>
   listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId), eq(outbox.status, 'waiting')))
 
 /** What these channels weren't sent is due again, to all recipients of each: it says something else now. */
-export const renewForAll = (tx: Tx, to: { id: string }[], eventId: string) =>
-  tx
-    .update(outbox)
-    .set({ ...renewed(), left: null })
-    .where(
-      and(
-        isTo(to, eventId),
-        or(
-          inArray(outbox.status, ['failed', 'dropped']),
-          and(
-            eq(outbox.status, 'waiting'),
-            or(isNotNull(outbox.left), eq(outbox.uncertain, true)), // some may have what it said
-          ),
-        ),
-      ),
-    )
-    .run()
+export function renewForAll(tx: Tx, to: { id: string }[], eventId: string) {
+  const mayHaveIt = or(isNotNull(outbox.left), eq(outbox.uncertain, true)) // some, what it said
+  const isUnsent = or(
+    inArray(outbox.status, ['failed', 'dropped']),
+    and(eq(outbox.status, 'waiting'), mayHaveIt),
+  )
+  changeParcels(tx, and(isTo(to, eventId), isUnsent), { ...renewed(), left: null })
+}
 
 /** True while no one was told of it. */
 export const isUntold = (tx: Tx, eventId: string) =>
-  getRow(
+  !hasRow(
     tx,
     outbox,
     and(eq(outbox.eventId, eventId), notInArray(outbox.status, ['waiting', 'dropped'])),
-  ) === undefined
+  )
 
 /** A person's own events, and the server's for an admin. */
 const visibleTo = ({ id, role }: Reader) =>
@@ -203,23 +194,17 @@ export function dropOldNotices(db: Db) {
     .all()
   for (const { ownerId } of crowded) {
     const ofOwner = ownerId === null ? isNull(events.ownerId) : eq(events.ownerId, ownerId)
-    const [last] = listNewestFrom(db, ofOwner, maxPerOwner)
-    if (last)
-      db.delete(events)
-        .where(and(ofOwner, lt(events.id, last.id)))
-        .run()
+    const newest = db
+      .select({ id: events.id })
+      .from(events)
+      .where(ofOwner)
+      .orderBy(desc(events.id))
+      .limit(maxPerOwner)
+    db.delete(events)
+      .where(and(ofOwner, notInArray(events.id, newest)))
+      .run()
   }
 }
-
-const listNewestFrom = (db: Db, where: ReturnType<typeof and>, offset: number) =>
-  db
-    .select({ id: events.id })
-    .from(events)
-    .where(where)
-    .orderBy(desc(events.id))
-    .limit(1)
-    .offset(offset - 1)
-    .all()
 
 /** Those of projects and services that get another owner. */
 export const giveEvents = (tx: Tx, { from, to }: { from: string; to: string }) =>
