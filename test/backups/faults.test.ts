@@ -25,7 +25,7 @@ async function held(s: Scene, body: object = {}) {
 
 test('a target that accepts data and loses it is no success', async () => {
   const s = await aService()
-  s.restic.faults.storeVolumes = async () => ({ id: 'f00', bytes: 9, addedBytes: 9, seconds: 0 })
+  s.restic.faults.storeVolumes = async () => ({ id: 'f00', bytes: 9, addedBytes: 9 })
   expect(await s.backUp()).toMatchObject({ status: 'failed', error: { code: 'not_stored' } })
 })
 

@@ -61,7 +61,7 @@ export class SimulatedRestic {
   add(one: Pick<Stored, 'tags' | 'paths' | 'bytes'>) {
     const snapshot = { ...one, id: newId().replaceAll('-', '').repeat(2), at: new Date() }
     this.snapshots.push(snapshot)
-    return { id: snapshot.id, bytes: one.bytes, addedBytes: Math.ceil(one.bytes / 2), seconds: 0 }
+    return { id: snapshot.id, bytes: one.bytes, addedBytes: Math.ceil(one.bytes / 2) }
   }
 
   #calls(turn: Turn): Pick<Restic, Call> {

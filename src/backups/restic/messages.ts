@@ -1,5 +1,6 @@
 import { cutLine } from '../../docker/index.ts'
 import { LineSplitter } from '../../docker/lines.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 export type Progress = {
   /** Bytes of the data that were read. */
@@ -21,8 +22,8 @@ const mostCharacters = 2000
 export class Messages {
   /** Lines that aren't JSON, and the messages of errors. */
   readonly texts: string[] = []
-  /** The last object of each type but the status. */
-  readonly last = new Map<string, Message>()
+  /** What it says of a snapshot that it made. */
+  summary: Message = {}
   list: unknown[] = []
   onProgress = () => {}
   /** Called when restic will try a request again. */
@@ -77,7 +78,7 @@ export class Messages {
       this.#progress?.({ bytes, total: Number(total_bytes ?? 0) || null })
       return
     }
-    this.last.set(type, message)
+    if (type === 'summary') this.summary = message
     const { message: text, error, item } = message as { error?: { message?: string } } & Message
     if (type === 'exit_error') this.#say(String(text))
     if (type === 'error') this.#say([item, error?.message].filter(Boolean).join(': '))
@@ -100,11 +101,6 @@ const isRetry = (line: string) => line.includes(', retrying after ')
 
 const isStatus = (parsed: unknown) => (parsed as Message | null)?.message_type === 'status'
 
-function parse(line: string): Message | unknown[] | null {
-  if (!/^[[{]/.test(line)) return null
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null // progress such as `[0:01] 100.00%`
-  }
-}
+/** Null for a text, such as the progress `[0:01] 100.00%`. */
+const parse = (line: string) =>
+  (/^[[{]/.test(line) ? jsonOrNull(line) : null) as Message | unknown[] | null

@@ -9,7 +9,7 @@ export type StoredSnapshot = { id: string; at: Date; tags: string[]; paths: stri
 
 type Listed = { id: string; original?: string; time: string; tags?: string[]; paths: string[] }
 
-export type Snapshot = { id: string; bytes: number; addedBytes: number; seconds: number }
+export type Snapshot = { id: string; bytes: number; addedBytes: number }
 
 export type Abortable = { signal: AbortSignal }
 export type Storing = Abortable & { tags: string[]; progress?: (progress: Progress) => void }
@@ -67,12 +67,10 @@ export function findSnapshot(
 }
 
 export function summaryOf({ messages }: Result): Snapshot {
-  const { snapshot_id, total_bytes_processed, data_added, data_added_packed, total_duration } =
-    (messages.last.get('summary') ?? {}) as Record<string, number | string>
+  const { snapshot_id, total_bytes_processed, data_added, data_added_packed } = messages.summary
   return {
     id: String(snapshot_id),
     bytes: Number(total_bytes_processed),
     addedBytes: Number(data_added_packed ?? data_added),
-    seconds: Number(total_duration),
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonOrNull } from '../../platform/json.ts'
 import { changed } from '../read-file.ts'
 import type { Restic, StoredSnapshot, TextFile } from '../restic/restic.ts'
 import { backupTag } from '../repository.ts'
@@ -95,7 +96,7 @@ export async function readDescription(
     },
   })
   if (size > maxSize) return null
-  const read = described.safeParse(parsed(Buffer.concat(parts).toString('utf8')))
+  const read = described.safeParse(jsonOrNull(Buffer.concat(parts).toString('utf8')))
   if (!read.success) return null
   const { files, ...rest } = read.data as unknown as Described
   // an older restic says only the beginning of an id
@@ -103,13 +104,5 @@ export async function readDescription(
   return {
     ...rest,
     files: files.map((file) => ({ ...file, snapshot: idOf(file.snapshot || snapshot) })),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
