@@ -2,7 +2,7 @@ import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { ZodType } from 'zod'
 import { ShownOnce } from '../web/components.tsx'
-import type { Crumb } from '../web/components.tsx'
+import type { Crumb, Secret } from '../web/components.tsx'
 import { InDialog, InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import {
@@ -104,12 +104,6 @@ const Kinds = ({ at, schema, kind, isAdmin }: KindsProps) => {
   )
 }
 
-type Secret = { text: string; what: string; says: Child }
-
-export const ShownSecret = ({ says, ...secret }: Secret) => (
-  <ShownOnce {...secret}>{says}</ShownOnce>
-)
-
 export const SecretDialog = ({
   noun,
   of,
@@ -124,6 +118,6 @@ export const SecretDialog = ({
     }
     from={at}
   >
-    <ShownSecret {...secret} />
+    <ShownOnce {...secret} />
   </InfoModal>
 )

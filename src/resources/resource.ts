@@ -6,6 +6,7 @@ import { actions } from '../audit/actions.ts'
 import type { Action, ObjectKind } from '../audit/actions.ts'
 import type { Db } from '../db/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import type { Secret } from '../web/components.tsx'
 import type { Env } from '../web/factory.ts'
 import { creates, does, lists, listOf, nothing } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
@@ -21,15 +22,8 @@ export type Creation = {
   /** JSON that is only available now, such as a secret. */
   extra?: object
   dialog?: () => JSX.Element
-  once?: Once
-}
-
-/** A secret that is only shown now: in a dialog, or above the list. */
-type Once = {
-  text: string
-  /** Names it on the button that copies it, such as “the token”. */
-  what: string
-  says: Child
+  /** Only shown now: in a dialog, or above the list. */
+  once?: Secret
 }
 
 /** What its rows belong to, if that isn't the user: it is found through them, and deleted with its rows. */
@@ -54,7 +48,7 @@ type Found<Stored> = {
   also?: () => void
   extra?: object
   dialog?: (row: Stored) => JSX.Element
-  once?: Once
+  once?: Secret
 }
 
 /** A row that something still needs. */

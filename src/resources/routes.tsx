@@ -6,6 +6,7 @@ import { AppError, found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
+import { ShownOnce } from '../web/components.tsx'
 import { showsSecret } from '../web/compress.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
@@ -21,7 +22,7 @@ import { kindLook } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
-import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
+import { ResourceForm, SecretDialog } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import type { ListOptions } from './list.tsx'
 import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
@@ -123,7 +124,7 @@ export function resourceRoutes<
     const { extra, once } = made
     const row = made.id === null ? null : find(c, made.id)
     const name = row ? nameOf(c, row) : made.name!
-    const note = once && (() => <ShownSecret {...once} />)
+    const note = once && (() => <ShownOnce {...once} />)
     const dialog =
       made.dialog ??
       (once && (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={name} />))

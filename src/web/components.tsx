@@ -70,19 +70,17 @@ export const MoreLink = ({ href, query, nextCursor }: MoreProps) =>
     </p>
   )
 
-/** A secret that can't be shown again; app.js copies it. */
-export const ShownOnce = ({
-  text,
-  what,
-  children,
-}: {
+export type Secret = {
   text: string
-  /** Names the secret on the button that copies it, such as “the token”. */
+  /** Names it on the button that copies it, such as “the token”. */
   what: string
-  children: Child
-}) => (
+  says: Child
+}
+
+/** A secret that can't be shown again; app.js copies it. */
+export const ShownOnce = ({ text, what, says }: Secret) => (
   <div class="alert" role="status">
-    <strong>{children}</strong>
+    <strong>{says}</strong>
     <section class="shown-once">
       <code>{text}</code>
       <CopyButton text={text} what={what} />
