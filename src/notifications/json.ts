@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { rowJson } from '../resources/json.ts'
 import { componentOf, does, id, listOf, shown, time } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { channelKinds } from './channel-store.ts'
-import { eventKinds, eventLevels } from './store.ts'
+import { events } from './store.ts'
 import type { Delivery, EventRow } from './store.ts'
 
 const delivery = componentOf('EventDelivery', () => ({
@@ -19,24 +20,15 @@ const delivery = componentOf('EventDelivery', () => ({
   sentAt: time.nullable(),
 }))
 
-const event = componentOf('Event', () => ({
-  id,
-  kind: z.enum(eventKinds),
-  level: z.enum(eventLevels),
-  subject: z.string(),
-  title: z.string(),
-  text: z.string(),
-  todo: z.string().nullable(),
-  href: z.string(),
-  projectId: id.nullable(),
-  environmentId: id.nullable(),
-  serviceId: id.nullable(),
-  count: z.int(),
-  lastAt: time,
-  endedAt: time.nullable(),
-  createdAt: time,
-  deliveries: z.array(delivery()),
-}))
+const event = rowJson(
+  'Event',
+  events,
+  [
+    ...(['kind', 'level', 'subject', 'title', 'text', 'todo', 'href'] as const),
+    ...(['projectId', 'environmentId', 'serviceId', 'count', 'lastAt', 'endedAt'] as const),
+  ],
+  () => ({ deliveries: z.array(delivery()) }),
+)
 
 export const eventJson = (row: EventRow, deliveries: Delivery[]) =>
   shown(event, {

@@ -20,7 +20,7 @@ import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
 import { changeParcels, isTo, renewed } from './outbox-store.ts'
 
-export { eventKinds, eventLevels } from '../db/schema.ts'
+export { eventKinds, events } from '../db/schema.ts'
 
 export type EventRow = typeof events.$inferSelect
 
