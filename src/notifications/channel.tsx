@@ -38,6 +38,8 @@ const delivered = componentOf('LastDelivery', () => ({
   at: time,
 }))
 
+const tested = componentOf('ChannelTest', () => ({ answer: z.string() }))
+
 const json = rowJson(
   'Channel',
   channels,
@@ -138,7 +140,7 @@ export const channel = resource({
     test: {
       button: 'Send test',
       note: 'Send a test message to a channel',
-      json: testResult,
+      json: tested,
       async run(deps, _, row) {
         const answer = await sendTest(deps, row)
         deps.outbox.retryNow(row.id)
@@ -157,10 +159,6 @@ export const channel = resource({
     },
   },
 })
-
-function testResult() {
-  return componentOf('ChannelTest', () => ({ answer: z.string() }))()
-}
 
 async function sendTest(deps: ChannelDeps, row: Channel) {
   const message = {

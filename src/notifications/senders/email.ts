@@ -1,54 +1,59 @@
 import { z } from 'zod'
+import type { Config } from '../../config.ts'
 import { emailAddress, lines } from '../../web/fields.ts'
 import { choiceField, flagField, lineField, portField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 import { hostField } from '../../web/address-fields.ts'
-import type { Mail, MailSettings } from './smtp.ts'
+import type { Mail } from './smtp.ts'
 import { senderOf } from './sender.ts'
 import type { Message } from './sender.ts'
 import { cut, escapeHtml, headline, oneLine, paragraphs } from './text.ts'
 
+export type MailSettings = z.output<z.ZodObject<ReturnType<typeof fields>>>
+
+const fields = (config: Pick<Config, 'allowHosts'>) => ({
+  host: hostField('SMTP server', config, { placeholder: 'smtp.example.com', isNarrow: true }),
+  port: portField('587'),
+  security: choiceField(
+    'Encryption',
+    {
+      starttls: 'STARTTLS (usual on port 587)',
+      tls: 'TLS (usual on port 465)',
+      none: 'none: only for hosts in DAVIT_ALLOW_HOSTS',
+    },
+    { initial: 'starttls', isNarrow: true },
+  ),
+  trust: choiceField(
+    'Certificate',
+    { authorities: 'must be trusted', any: 'accept any, even of an impostor' },
+    { initial: 'authorities', isNarrow: true },
+  ),
+  username: lineField('User', {
+    max: 320,
+    hint: 'Leave empty if the server needs no login.',
+    code: true,
+    isNarrow: true,
+  }).nullish(),
+  password: lineField('Password', { max: 1000, type: 'password', isNarrow: true }).nullish(),
+  from: field(emailAddress(), {
+    label: 'From',
+    placeholder: 'davit@example.com',
+    hint: 'The server must allow you to send from this address.',
+  }),
+  to: field(lines(emailAddress(), { max: 20 }).pipe(z.array(z.string()).min(1, 'is missing.')), {
+    label: 'To',
+    placeholder: 'ada@example.com',
+    hint: 'One address per line.',
+    isLong: true,
+  }),
+  accountMail: flagField('Also send invitations and password resets', {
+    hint: 'To people who are invited, or have forgotten their password. For admins only.',
+  }).transform(Boolean),
+})
+
 export const email = senderOf({
   label: 'E-mail',
-  fields: (config) => ({
-    host: hostField('SMTP server', config, { placeholder: 'smtp.example.com', isNarrow: true }),
-    port: portField('587'),
-    security: choiceField(
-      'Encryption',
-      {
-        starttls: 'STARTTLS (usual on port 587)',
-        tls: 'TLS (usual on port 465)',
-        none: 'none: only for hosts in DAVIT_ALLOW_HOSTS',
-      },
-      { initial: 'starttls', isNarrow: true },
-    ),
-    trust: choiceField(
-      'Certificate',
-      { authorities: 'must be trusted', any: 'accept any, even of an impostor' },
-      { initial: 'authorities', isNarrow: true },
-    ),
-    username: lineField('User', {
-      max: 320,
-      hint: 'Leave empty if the server needs no login.',
-      code: true,
-      isNarrow: true,
-    }).nullish(),
-    password: lineField('Password', { max: 1000, type: 'password', isNarrow: true }).nullish(),
-    from: field(emailAddress(), {
-      label: 'From',
-      placeholder: 'davit@example.com',
-      hint: 'The server must allow you to send from this address.',
-    }),
-    to: field(lines(emailAddress(), { max: 20 }).pipe(z.array(z.string()).min(1, 'is missing.')), {
-      label: 'To',
-      placeholder: 'ada@example.com',
-      hint: 'One address per line.',
-      isLong: true,
-    }),
-    accountMail: flagField('Also send invitations and password resets', {
-      hint: 'To people who are invited, or have forgotten their password. For admins only.',
-    }).transform(Boolean),
-  }),
+  fields,
   async send(deps, settings, message) {
     const { sendMail } = await import('./smtp.ts') // nodemailer, for those who send mail
     return sendMail(deps, settings, mailOf(message, settings))

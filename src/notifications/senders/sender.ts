@@ -1,11 +1,11 @@
 import type { z, ZodObject, ZodRawShape } from 'zod'
 import type { Config } from '../../config.ts'
+import type { eventLevels } from '../../db/schema.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Lookup } from '../../platform/hosts.ts'
 import type { pinnedFetch } from '../../platform/pinned-fetch.ts'
 
-export const levels = ['info', 'warning', 'failure', 'resolved'] as const
-export type Level = (typeof levels)[number]
+export type Level = (typeof eventLevels)[number]
 
 export type Message = {
   /** The same at each attempt, so that receivers can recognise one they already have. */

@@ -1,20 +1,10 @@
 import { createTransport } from 'nodemailer'
 import { isIP } from 'node:net'
 import { firstReached, isAllowedHost, resolveHost } from '../../platform/hosts.ts'
+import type { MailSettings } from './email.ts'
 import { SendFailure } from './sender.ts'
 import type { SendDeps } from './sender.ts'
 import { cut, oneLine } from './text.ts'
-
-export type MailSettings = {
-  host: string
-  port: number
-  security: 'starttls' | 'tls' | 'none'
-  trust: 'authorities' | 'any'
-  username?: string | null | undefined
-  password?: string | null | undefined
-  from: string
-  to: string[]
-}
 
 export type Mail = {
   to: string[]
