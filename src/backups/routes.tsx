@@ -14,7 +14,7 @@ import { input } from '../web/input.ts'
 import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { ownFirst, requireAdmin, userOf } from '../web/user-of.ts'
+import { ownFirst, pass, requireAdmin, userOf } from '../web/user-of.ts'
 import { backupRoutes } from './backup-routes.tsx'
 import { BackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
@@ -171,8 +171,6 @@ export const backupsRoutes = (deps: RouteDeps) => {
     return ofEnvironment((forChange ? liveEnvironment : ownEnvironment)(deps, c))
   }
 }
-
-const pass = factory.createMiddleware((_, next) => next())
 
 const about = ({ kind, id, name }: Subject) =>
   kind === 'davit' ? {} : { object: { kind, id, name } }

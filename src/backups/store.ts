@@ -239,8 +239,6 @@ const isLost = (db: Tx, ownerId: string) =>
     ),
   )
 
-export const hasLost = (db: Tx, ownerId: string) => hasRow(db, backups, isLost(db, ownerId))
-
 /** Without what the dumps had, which may be much. */
 export const listLost = (db: Tx, ownerId: string) =>
   db

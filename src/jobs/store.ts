@@ -28,12 +28,11 @@ export const getJob = (db: Tx, id: string): Job | undefined => getRow(db, jobs, 
 
 /** Ids of all queued or running jobs on these subjects or for that owner. */
 export const listJobIds = (db: Tx, of: { subjectIds: string[] } | { ownerId: string }) =>
-  db
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where('ownerId' in of ? eq(jobs.ownerId, of.ownerId) : inArray(jobs.subjectId, of.subjectIds))
-    .all()
-    .map(({ id }) => id)
+  listValues(
+    db,
+    jobs.id,
+    'ownerId' in of ? eq(jobs.ownerId, of.ownerId) : inArray(jobs.subjectId, of.subjectIds),
+  )
 
 export const getJobOf = (db: Tx, subjectId: string): Job | undefined =>
   getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))

@@ -20,7 +20,7 @@ import type { Page } from '../web/paging.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { kindLook } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
-import { requireAdmin, userOf } from '../web/user-of.ts'
+import { ownFirst, pass, requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
 import { ResourceForm, SecretDialog } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
@@ -30,8 +30,6 @@ import { eventOf, idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
-
-const pass = factory.createMiddleware((_, next) => next())
 
 /** Serves the list, the forms, creation, a single resource, its changes and acts, and its removal. */
 export function resourceRoutes<
@@ -50,24 +48,23 @@ export function resourceRoutes<
   const guard = resource.adminOnly ? requireAdmin : pass
   const checksQuery: typeof pass = remove.users ? (removalCheck(remove.users) as never) : pass
   /** Before the body is read: someone else's is missing, whatever was sent. */
-  const ownFirst = factory.createMiddleware(async (c, next) => {
+  const ownIt = ownFirst((c) => {
     ownerOf(c, { isChange: true })
     if (c.req.param(id)) find(c)
-    await next()
   })
   const form = create.form(deps)
   const changeForm = change && (change.form?.() ?? form)
   const routes = factory
     .createApp()
     .get(`${path}/new`, guard, (c) => show(c, formOf(c, emptyDraft)))
-    .post(path, guard, ownFirst, input(form, formOf), created)
+    .post(path, guard, ownIt, input(form, formOf), created)
   if (changeForm)
     routes
       .get(`${ofOne}/edit`, guard, (c) => show(c, formOf(c, emptyDraft, find(c))))
       .put(
         ofOne,
         guard,
-        ownFirst,
+        ownIt,
         input(changeForm, (c, draft) => formOf(c, draft, find(c)), {
           sent: partial(changeForm),
           complete(c, data) {
@@ -80,7 +77,7 @@ export function resourceRoutes<
       )
   for (const [name, act] of Object.entries(acts)) {
     const { button, preview, creates: created = false } = act
-    routes.post(`${ofOne}/${name}`, guard, ownFirst, async (c: Context<Env>) => {
+    routes.post(`${ofOne}/${name}`, guard, ownIt, async (c: Context<Env>) => {
       const row = find(c)
       const { to = pathIn(c), json = () => jsonOf(find(c)), said } = await act.run(deps, c, row)
       audit(c, eventOf(resource, name), { object: auditOf(c, row) })
@@ -116,7 +113,7 @@ export function resourceRoutes<
       const { extra, ...view } = await item.view(deps, c, row)
       return show(c, { ...view, json: () => ({ ...jsonOf(row), ...extra }) })
     })
-    .delete(ofOne, guard, ownFirst, checksQuery, removed)
+    .delete(ofOne, guard, ownIt, checksQuery, removed)
 
   async function created(c: Context) {
     const made = await (create.make ?? makeRow)(deps, c, c.get('input'))

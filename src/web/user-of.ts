@@ -22,6 +22,9 @@ export const ownFirst = (find: (c: Context<Env>) => unknown) =>
     await next()
   })
 
+/** In place of a check. */
+export const pass = factory.createMiddleware((_, next) => next())
+
 export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
   if (userOf(c).role !== 'admin') throw onlyForAdmins()
   await next()

@@ -4,7 +4,7 @@ import { AppError, Failure, invalidField } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { StoredSnapshot } from '../restic/restic.ts'
 import { backupTag } from '../repository.ts'
-import { hasLost, listLost } from '../store.ts'
+import { listLost } from '../store.ts'
 import { withLogin } from './store.ts'
 import type { OpenTarget } from './store.ts'
 
@@ -64,12 +64,13 @@ async function findLost(
   target: OpenTarget,
   { signal }: { signal: AbortSignal },
 ): Promise<string[]> {
-  if (!hasLost(db, target.ownerId)) return []
+  const lost = listLost(db, target.ownerId)
+  if (lost.length === 0) return []
   const listed = await targets.list(withLogin(target), { signal })
   const snapshots = new Set(listed.map(({ id }) => id))
   const tags = new Set(listed.flatMap((one) => one.tags))
   // of one that a plan has removed, the rest is to be removed
-  return listLost(db, target.ownerId)
+  return lost
     .filter(({ goneAt, files }) => goneAt || files.every((one) => snapshots.has(one.snapshot)))
     .filter((one) => tags.has(backupTag(one)))
     .map(({ id }) => id)
