@@ -162,8 +162,7 @@ export function backupJson(
   })
 }
 
-/** One that was stored before there was another place for it has no `into`. */
-const restoreJson = ({ into = null, replaced: _, ...restore }: StoredRestore) => ({
+const restoreJson = ({ into, replaced: _, ...restore }: StoredRestore) => ({
   ...restore,
   into: into && { kind: into.kind, id: into.id, name: into.name, created: into.isNew },
 })

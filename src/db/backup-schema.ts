@@ -100,7 +100,7 @@ export type StoredRestore = {
   by: string
   status: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   /** Null for what it is of. A new service is removed unless it is restored. */
-  into?: { kind: 'service' | 'environment'; id: string; name: string; isNew: boolean } | null
+  into: { kind: 'service' | 'environment'; id: string; name: string; isNew: boolean } | null
   /** Its name, behind that of its component where it isn’t the only one of that name; null for all that it has. */
   database: string | null
   /** The backup that was made before, of what was replaced. */

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import type { End } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { choicesOf } from '../../src/backups/restore/choices.ts'
-import { setBackup } from '../../src/backups/store.ts'
 import { restoring, workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
 import { aDatabase, interrupted } from './simulated-tools.ts'
@@ -174,15 +173,6 @@ test('where several servers have a database of one name, it is chosen with its s
   await t.jobs.idle()
   expect(restoreOf()).toMatchObject({ status: 'succeeded', database: 'two/app' })
   expect(reads).toEqual(['two/app'])
-})
-
-test('a restore that an earlier Davit began with a name alone is still that of each server', async () => {
-  const { t, id, runs, reads, restoreOf } = await interrupted('redis', ['one', 'two'])
-  setBackup(t.db, id, { restore: { ...restoreOf(), database: 'app' } })
-  const { job, task } = restoring(t, id)
-  await task.run(workOf(job))
-  expect(runs).toEqual(['undo', 'undo', 'load', 'load'])
-  expect(reads).toEqual(['one/app', 'two/app'])
 })
 
 test('no database is chosen by what chooses another one', () => {

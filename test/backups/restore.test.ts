@@ -251,15 +251,6 @@ test.each(['failed', 'cancelled'])(
   },
 )
 
-test('a restore that was stored before there was another place for it says so in JSON, too', async () => {
-  const scene = await aService()
-  const { backUp, db, ada } = scene
-  const { id } = await backUp()
-  await restore(scene, id, { backupFirst: false })
-  db.$client.run(`UPDATE backups SET restore = json_remove(restore, '$.into')`)
-  expect((await ada.get(`/backups/${id}`)).json.restore.into).toBeNull()
-})
-
 const json = { headers: { Accept: 'application/json' } }
 
 test('a file of a backup is downloaded whole, or breaks off', async () => {

@@ -26,16 +26,12 @@ export type Chosen = {
   only?: string
 }
 
-/** What a stored restore has chosen; null is all. An earlier Davit stored the name alone, for that of each server. */
+/** What a stored restore has chosen; null is all. */
 export function chosenIn(backup: Contained, database: string | null): Chosen[] {
   const all = (backup.contents ?? []) as Contents[]
   if (database === null) return all.map((contents) => ({ contents }))
-  const choices = choicesOf(backup)
-  const exact = choices.filter(({ choice }) => choice === database)
-  const chosen = exact.length > 0 ? exact : choices.filter(({ name }) => name === database)
+  const one = choicesOf(backup).find(({ choice }) => choice === database)
   return all.flatMap((contents) =>
-    chosen
-      .filter(({ component }) => component === contents.component)
-      .map(({ name }) => ({ contents, only: name })),
+    contents.component === one?.component ? { contents, only: one.name } : [],
   )
 }

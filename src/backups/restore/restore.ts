@@ -174,7 +174,7 @@ const volumesIn = (mounts: Mounts) =>
 
 /** Those that an update has left behind, such as by renaming one. */
 function unusedOf({ components }: Live, volumes: Mounts) {
-  if (components.length === 0) return [] // it never ran, or is of an earlier Davit
+  if (components.length === 0) return [] // it never ran
   const used = mountedIn(components)
   return volumesIn(volumes).filter((volume) => !used.includes(volume))
 }
