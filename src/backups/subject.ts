@@ -26,13 +26,13 @@ export type Subject = { id: string; name: string; ownerId: string } & (
 
 export const davitId = 'davit'
 
-export const ofService = (service: Service): Subject => ({
-  ...{ kind: 'service', id: service.id, name: service.name, ownerId: service.ownerId },
+export const ofService = (service: Service) => ({
+  ...{ kind: 'service' as const, id: service.id, name: service.name, ownerId: service.ownerId },
   service,
 })
 
-export const ofEnvironment = (of: { environment: Environment; project: Project }): Subject => ({
-  ...{ kind: 'environment', id: of.environment.id, ownerId: of.project.ownerId },
+export const ofEnvironment = (of: { environment: Environment; project: Project }) => ({
+  ...{ kind: 'environment' as const, id: of.environment.id, ownerId: of.project.ownerId },
   name: `${of.project.name} ${of.environment.name}`,
   ...of,
 })

@@ -2,6 +2,7 @@ import type { Server } from '../runtime/placement.ts'
 import { InfoModal, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
+import { optionsOf } from '../web/labelled-fields.ts'
 import { statusInWords } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { bytes, counted, duration } from '../web/units.ts'
@@ -68,7 +69,7 @@ export const MoveDialog = ({ subject, preview, servers, draft, path }: Props) =>
         name="server"
         label="Server"
         value={possible[0]!.id}
-        options={possible.map(({ id, name }) => ({ value: id, label: name }))}
+        options={optionsOf(possible)}
       />
       {preview.backupFirst && (
         <Checkbox

@@ -28,11 +28,8 @@ export const moveRoutes = (deps: RouteDeps & PreviewDeps) => {
   const audit = auditor(db)
   const app = factory.createApp()
   for (const [path, find] of [
-    [`${servicePattern}/move`, (c: Context): Movable => ofService(liveService(deps, c)) as Movable],
-    [
-      '/envs/:envId/move',
-      (c: Context): Movable => ofEnvironment(liveEnvironment(deps, c)) as Movable,
-    ],
+    [`${servicePattern}/move`, (c: Context): Movable => ofService(liveService(deps, c))],
+    ['/envs/:envId/move', (c: Context): Movable => ofEnvironment(liveEnvironment(deps, c))],
   ] as const) {
     app
       .get(path, async (c) => show(c, await view(find(c), emptyDraft)))

@@ -3,6 +3,7 @@ import { emptyDraft } from '../../web/draft.ts'
 import type { Draft } from '../../web/draft.ts'
 import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
+import { optionsOf } from '../../web/labelled-fields.ts'
 import { Live } from '../../web/live.tsx'
 import { RunBadge } from '../../web/status-badge.tsx'
 import { Ago } from '../../web/times.tsx'
@@ -103,7 +104,7 @@ const RestoreOver = ({ backup, preview, isRestoring, draft, isBeside }: OverProp
             name="environment_id"
             label="Environment"
             value=""
-            options={preview.environments.map(({ id, name }) => ({ value: id, label: name }))}
+            options={optionsOf(preview.environments)}
           />
         </>
       ) : (
@@ -151,7 +152,7 @@ const RestoreIntoNew = ({ backup, preview, service, isRestoring, draft }: NewPro
         name="server"
         label="Server"
         value={preview.servers[0]!.id}
-        options={preview.servers.map(({ id, name }) => ({ value: id, label: name }))}
+        options={optionsOf(preview.servers)}
       />
     )}
     <Database id="database-new" preview={preview} />
