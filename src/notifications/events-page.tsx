@@ -1,6 +1,6 @@
-import { EmptyState, MoreLink } from '../web/components.tsx'
+import { EmptyState } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
-import { Live } from '../web/live.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { Ago, In } from '../web/times.tsx'
@@ -17,27 +17,23 @@ type Props = {
 }
 
 export const Events = ({ events, deliveries, nextCursor, hasChannels }: Props) => (
-  <Live id="events" as="section" aria-label="Events">
-    <div class="section-head">
-      <p class="muted">
-        What failed, what works again, and which channels it was sent to. Kept for 90 days.
-      </p>
-      {events.length > 0 && !hasChannels && <ChannelsLink />}
-    </div>
-    {events.length === 0 ? (
+  <SettingsList
+    id="events"
+    aria-label="Events"
+    about="What failed, what works again, and which channels it was sent to. Kept for 90 days."
+    action={events.length > 0 && !hasChannels && <ChannelsLink />}
+    rows={events.map((event) => (
+      <Row event={event} deliveries={deliveries.get(event.id) ?? []} />
+    ))}
+    empty={
       <EmptyState title="No events">
         <p>Failures of deployments, apps, services, schedules and backups are listed here.</p>
         {!hasChannels && <ChannelsLink />}
       </EmptyState>
-    ) : (
-      <ul class="rows">
-        {events.map((event) => (
-          <Row event={event} deliveries={deliveries.get(event.id) ?? []} />
-        ))}
-      </ul>
-    )}
-    <MoreLink href={eventsPath} nextCursor={nextCursor} />
-  </Live>
+    }
+    more={{ href: eventsPath, nextCursor }}
+    isLive
+  />
 )
 
 const ChannelsLink = () => (
