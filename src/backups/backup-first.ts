@@ -16,9 +16,7 @@ export const offersBackup = (db: Db, of: Owned) => targetOf(db, of) !== null
 
 /** To the target of its plan, else to the only one of its owner. Returns its id. */
 export function insertBackupFirst(db: Db, subject: Subject, by: string) {
-  const targetId = requireTarget(db, subject)
-  const { hold = 'pause' } = getPlan(db, subject.id) ?? {}
-  return insertBackupJob(db, { subject, by, targetId, hold }).id
+  return insertBackupJob(db, { subject, by, targetId: requireTarget(db, subject) }).id
 }
 
 /** Throws when it isn’t known to which target it is backed up. */

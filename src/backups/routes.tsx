@@ -88,8 +88,8 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const backup = db.transaction(
       () => {
         if (listUnfinished(db, subject.id).length > 0) throw running(subject)
-        const how = { targetId: target.id, hold: hold ?? plan?.hold ?? 'pause' }
-        const backup = insertBackupJob(db, { subject, by: userOf(c).email, ...how })
+        const by = userOf(c).email
+        const backup = insertBackupJob(db, { subject, by, targetId: target.id, hold })
         audit(c, 'backup.started', about(subject))
         return backup
       },

@@ -15,7 +15,13 @@ import { subjectOf } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { getTarget } from './targets/store.ts'
 
-type Start = Pick<Backup, 'targetId' | 'hold'> & { subject: Subject; by: string }
+type Start = {
+  subject: Subject
+  by: string
+  targetId: string
+  /** By default that of its plan. */
+  hold?: Backup['hold'] | null | undefined
+}
 
 /** Stores a backup and its job; wake the jobs after the commit. */
 export function insertBackupJob(db: Db, { subject, by, targetId, hold }: Start): Backup {
@@ -30,7 +36,8 @@ export function insertBackupJob(db: Db, { subject, by, targetId, hold }: Start):
       after: restore?.id,
     })
     return insertBackup(db, {
-      ...{ id, ownerId, subjectKind, subjectId, subjectName, targetId, hold, startedBy: by },
+      ...{ id, ownerId, subjectKind, subjectId, subjectName, targetId, startedBy: by },
+      hold: hold ?? getPlan(db, subjectId)?.hold ?? 'pause',
     })
   })
 }
@@ -45,7 +52,7 @@ export const keepPlans = (
 export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backupPlans> => ({
   table: backupPlans,
   begin(plan) {
-    const { targetId, hold } = plan
+    const { targetId } = plan
     const subject = subjectOf(db, plan)
     if (!subject) return null
     const problem = problemOf(db, { subject, targetId })
@@ -53,7 +60,7 @@ export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backup
     const isMeant = subject.kind !== 'davit' && problem?.reason === 'owner_disabled'
     if (!isMeant && (problem || isOverdue(db, plan))) noteOverdue(db, subject, { problem })
     if (problem) return { problem }
-    insertBackupJob(db, { subject, targetId, hold, by: 'plan' })
+    insertBackupJob(db, { subject, targetId, by: 'plan' })
     return { after: () => jobs.wake() }
   },
   failed: 'a planned backup was not started',

@@ -16,7 +16,7 @@ import type { BackupDeps } from '../deps.ts'
 import { noteNotLoaded } from '../notice.ts'
 import { release } from '../hold.ts'
 import { insertBackupJob, turnPlanOff } from '../start.ts'
-import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
+import { getBackup, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, keyOf, maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -43,8 +43,7 @@ export function insertRestore(
 ) {
   const { id: subjectId, kind, name, ownerId } = subject
   const { targetId } = backup
-  const { hold = 'pause' } = getPlan(db, subjectId) ?? {}
-  const before = isBackedUp ? insertBackupJob(db, { subject, by, targetId, hold }).id : null
+  const before = isBackedUp ? insertBackupJob(db, { subject, by, targetId }).id : null
   const slot = kind === 'service' ? 'service' : 'backup'
   // what copies its volumes must not store half of them
   const running = listUnfinished(db, subjectId).at(-1)?.id

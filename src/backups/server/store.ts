@@ -2,7 +2,7 @@ import { eq, getTableColumns } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
 import { getRow, listRows } from '../../db/queries.ts'
 import { backups, environments, services, targets } from '../../db/schema.ts'
-import { sealedAs } from '../../resources/store.ts'
+import { changeOwned } from '../../resources/store.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { findSubject } from '../subject.ts'
 import type { Subject } from '../subject.ts'
@@ -32,27 +32,15 @@ export function importBackup(db: Db, values: typeof backups.$inferInsert) {
   db.insert(backups).values(values).onConflictDoUpdate({ target: backups.id, set }).run()
 }
 
-const kept = ['id', 'ownerId', 'name', 'password', 'createdAt', 'hostKey'] as const
+const kept = ['id', 'ownerId', 'name', 'password', 'createdAt']
 
 /** The same target at this place, with its own key. Fields of another kind are emptied. */
 export function setPlace(
   db: Db,
   { secrets, row, place }: { secrets: Secrets; row: TargetRow; place: Partial<TargetRow> },
 ) {
-  const { sealed, kind } = sealedOfTarget
-  const names = Object.keys(getTableColumns(targets)).filter(
-    (name) => !(kept as readonly string[]).includes(name),
-  ) as Exclude<keyof TargetRow, (typeof kept)[number]>[]
-  const valueOf = (name: (typeof names)[number]) => {
-    const value = place[name] ?? null
-    const isSealed = (sealed as readonly string[]).includes(name)
-    return value !== null && isSealed ? secrets.seal(value, sealedAs(kind, row.id)) : value
-  }
-  db.update(targets)
-    .set({
-      ...Object.fromEntries(names.map((name) => [name, valueOf(name)])),
-      hostKey: place.hostKey ?? null,
-    })
-    .where(eq(targets.id, row.id))
-    .run()
+  const names = Object.keys(getTableColumns(targets)).filter((name) => !kept.includes(name))
+  const values = names.map((name) => [name, place[name as keyof TargetRow] ?? null])
+  const stored = { ...sealedOfTarget, table: targets }
+  changeOwned({ db, secrets }, stored, { ...row, values: Object.fromEntries(values) })
 }
