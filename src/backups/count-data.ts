@@ -5,7 +5,7 @@ import { counted } from '../web/units.ts'
 import { containerIn, recipeIn } from './data.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
-import { differenceOf, inspect } from './recipes/index.ts'
+import { differenceOf, inspect, sizeOf } from './recipes/index.ts'
 import type { Contents } from './recipes/index.ts'
 import { findSubject } from './subject.ts'
 
@@ -24,7 +24,7 @@ export async function countData(
       const found = after.find((one) => one.component === component)
       const difference = found ? compare(expected, found) : `${component} isn’t there`
       if (difference !== null) throw differs(difference)
-      const [had, has] = [sizeOf(expected), sizeOf(found!)]
+      const [had, has] = [sizeOf(expected.databases), sizeOf(found!.databases)]
       const meanwhile = had.rows === has.rows ? ', as before' : `, in place of ${had.rows}`
       log(
         `${component} has ${counted(has.tables, 'table')} and ${counted(has.rows, 'row')}${meanwhile}`,
@@ -54,11 +54,6 @@ async function contentsOn(deps: BackupDeps, workload: Workload, { serverId, sign
     contents.push(await inspect(there, { source, containerId, ownerId, signal }))
   }
   return contents
-}
-
-function sizeOf({ databases }: Contents) {
-  const tables = databases.flatMap(({ tables }) => tables)
-  return { tables: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) }
 }
 
 const differs = (difference: string) =>

@@ -9,6 +9,7 @@ import type { BackupDeps, Progress } from './deps.ts'
 import { untilCommandsEnd, whileHeld } from './hold.ts'
 import type { HoldingWork } from './hold.ts'
 import { dataOf, whereDataIs } from './data.ts'
+import { sizeOf } from './recipes/index.ts'
 import type { DumpFile } from './recipes/index.ts'
 import { storeOwnFile } from './own-file.ts'
 import type { Restic, Snapshot } from './restic/restic.ts'
@@ -179,7 +180,7 @@ function progressOf({ progress, changes }: BackupDeps, { backup }: Doing, file: 
 
 function storedOf(parts: Part[], contents: StoredContents[]): Stored {
   const sum = (values: number[]) => values.reduce((all, one) => all + one, 0)
-  const tables = contents.flatMap(({ databases }) => databases.flatMap(({ tables }) => tables))
+  const { rows } = sizeOf(contents.flatMap(({ databases }) => databases))
   const hash = new Bun.CryptoHasher('sha256')
   for (const { file, checksum, snapshot } of parts)
     hash.update(`${checksum ?? snapshot}  ${file}\n`)
@@ -188,7 +189,7 @@ function storedOf(parts: Part[], contents: StoredContents[]): Stored {
     bytes: sum(parts.map(({ bytes }) => bytes)),
     addedBytes: sum(parts.map(({ addedBytes }) => addedBytes)),
     contents: contents.length > 0 ? contents : null,
-    rows: contents.length > 0 ? sum(tables.map(({ rows }) => rows)) : null,
+    rows: contents.length > 0 ? rows : null,
     checksum: hash.digest('hex'),
     definition: null,
   }

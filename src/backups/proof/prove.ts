@@ -8,7 +8,7 @@ import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
 import { proveOwnFile } from '../own-file.ts'
 import { fileReader } from '../read-file.ts'
-import { ask, differenceOf, inspect, load } from '../recipes/index.ts'
+import { ask, differenceOf, inspect, load, sizeOf } from '../recipes/index.ts'
 import type { Contents } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import { proveDescription } from '../server/description.ts'
@@ -98,11 +98,8 @@ async function proveDatabases(
     if (query && contents.databases.some((one) => one.name === query.database && one.tables.length))
       await proveAnswer(deps, { ...call, ...query }, log)
     const names = new Set(contents.databases.map((one) => one.name))
-    const tables = found.databases.flatMap((one) => (names.has(one.name) ? one.tables : []))
-    const rows = tables.reduce((sum, one) => sum + one.rows, 0)
-    log.write(
-      `Restored ${name}: ${counted(tables.length, 'table')}, ${counted(rows, 'row')}, as stored.`,
-    )
+    const { tables, rows } = sizeOf(found.databases.filter((one) => names.has(one.name)))
+    log.write(`Restored ${name}: ${counted(tables, 'table')}, ${counted(rows, 'row')}, as stored.`)
     return rows
   })
 }

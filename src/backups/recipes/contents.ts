@@ -72,6 +72,11 @@ export function differenceOf(expected: Contents, found: Contents, only?: string)
   return only === undefined && role !== undefined ? `the role ${role} is missing` : null
 }
 
+export function sizeOf(databases: DatabaseContents[]) {
+  const tables = databases.flatMap((one) => one.tables)
+  return { tables: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) }
+}
+
 /** A file of a component, whatever its database is called. */
 export const fileOf = (component: string, name: string, ending: string) =>
   `${component}/${encodeURIComponent(name).replace(/^\./, '%2E')}.${ending}`

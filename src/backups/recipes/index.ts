@@ -11,7 +11,7 @@ import type { BackupEngine } from '../../services/compose/declaration.ts'
 import { linesOf, marked, passOn, runTool, splitHead, textOf, withTools } from './tool.ts'
 import type { Target, Tool, ToolDeps } from './tool.ts'
 
-export { differenceOf, refuseNewer } from './contents.ts'
+export { differenceOf, refuseNewer, sizeOf } from './contents.ts'
 export type { Contents } from './contents.ts'
 export { recipeOf, renamedImages } from './recipe.ts'
 export type { Folders } from './recipe.ts'

@@ -15,7 +15,7 @@ import type { BackupDeps } from '../deps.ts'
 import { canWriteTo, untilCommandsEnd, whileHeld } from '../hold.ts'
 import type { HoldingWork } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
-import { filesOverErased, inspect, load, mayEndInPart, settled } from '../recipes/index.ts'
+import { filesOverErased, inspect, load, mayEndInPart, settled, sizeOf } from '../recipes/index.ts'
 import { untilReady } from '../recipes/ready.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
@@ -139,11 +139,9 @@ async function restoreInto(deps: BackupDeps, loading: Restoring & Server & { res
   note(what, 'whole')
   await settled(deps, { ...target, signal })
   const { databases } = await inspect(deps, { ...target, signal })
-  const tables = databases.flatMap((one) =>
-    only === undefined || one.name === only ? one.tables : [],
-  )
-  const rows = tables.reduce((sum, one) => sum + one.rows, 0)
-  log.write(`${component} has ${counted(tables.length, 'table')} and ${counted(rows, 'row')} now.`)
+  const loaded = databases.filter(({ name }) => only === undefined || name === only)
+  const { tables, rows } = sizeOf(loaded)
+  log.write(`${component} has ${counted(tables, 'table')} and ${counted(rows, 'row')} now.`)
 }
 
 /** Volumes that the backup has and the subject, too; a new service is to get those that it doesn’t mount. */
