@@ -85,7 +85,7 @@ const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, fal
 export const requeueJob = (
   db: Tx,
   id: string,
-  { slot, isAttempt = false }: { slot?: Job['slot'] | undefined; isAttempt?: boolean } = {},
+  { slot, isAttempt }: { slot: Job['slot'] | undefined; isAttempt: boolean },
 ) =>
   db
     .update(jobs)

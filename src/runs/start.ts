@@ -71,23 +71,20 @@ export async function findImage(
   )
 }
 
+type Request = {
+  environment: Environment
+  project: Pick<Project, 'ownerId'>
+  startedBy: string
+  input: z.output<typeof runForm>
+}
+
 /** Stores a run of a command in the live image, and wakes its job. */
 export async function startRun(
   deps: StartDeps,
-  {
-    environment,
-    project: { ownerId },
-    startedBy,
-    input: { timeout, attach, stdin, command },
-  }: {
-    environment: Environment
-    project: Pick<Project, 'ownerId'>
-    startedBy: string
-    input: z.output<typeof runForm>
-  },
+  { environment, project: { ownerId }, startedBy, input }: Request,
 ): Promise<Run> {
   const { db, jobs, config } = deps
-  if (attach) refuseTurnedOff(config)
+  if (input.attach) refuseTurnedOff(config)
   const { id: deploymentId } = await findImage(deps, environment)
   const run = db.transaction(
     (tx) => {
@@ -98,14 +95,8 @@ export async function startRun(
       // several run at once, so each is its own subject
       insertJob(tx, { id, kind: 'run', subjectId: id, ownerId, slot: null })
       return insertRun(db, {
-        id,
-        environmentId: environment.id,
-        deploymentId,
-        startedBy,
-        command,
-        timeout: timeout ?? usualTimeout,
-        attach,
-        stdin,
+        ...{ id, environmentId: environment.id, deploymentId, startedBy },
+        ...{ ...input, timeout: input.timeout ?? usualTimeout },
       })
     },
     { behavior: 'immediate' },

@@ -119,12 +119,8 @@ export const schedule = resource({
       json: run,
       creates: true,
       run({ db, jobs }, c, row) {
-        const begun = db.transaction(
-          () => insert(db, getScheduleIn(db, row.id)!, userOf(c).email),
-          {
-            behavior: 'immediate',
-          },
-        )
+        const work = () => insert(db, getScheduleIn(db, row.id)!, userOf(c).email)
+        const begun = db.transaction(work, { behavior: 'immediate' })
         if (begun.problem) throw new AppError('conflict', begun.problem.message)
         follow(jobs, begun.replaced ?? [])
         const started = findRun(db, { id: begun.runId!, environmentId: row.environmentId })
