@@ -63,22 +63,17 @@ export const noteNotLoaded = (tx: Tx, backup: Backup, { message }: Failure) =>
 export function noteOverdue(tx: Tx, subject: Subject, { problem }: Pick<Plan, 'problem'>) {
   const last = getLastGood(tx, subject.id)?.createdAt ?? null
   const told = backupOverdue({ subject: subject.name, why: problem?.message ?? null, last })
-  emit(tx, {
-    ...aboutOf(tx, subject),
-    ...told,
-    href: backupsPath(subject),
-    of: overdue(subject.id),
-  })
+  tellOfPlan(tx, subject, told)
 }
 
 /** Call it in the transaction that removes the plan: a later one is told of again. */
 export const noteUnplanned = (tx: Tx, subject: Subject) =>
-  emit(tx, {
-    ...aboutOf(tx, subject),
-    ...backupInTime({ subject: subject.name, hasPlan: false }),
-    href: backupsPath(subject),
-    of: overdue(subject.id),
-  })
+  tellOfPlan(tx, subject, backupInTime({ subject: subject.name, hasPlan: false }))
+
+function tellOfPlan(tx: Tx, subject: Subject, told: News) {
+  const about = { ...aboutOf(tx, subject), href: backupsPath(subject) }
+  emit(tx, { ...about, ...told, of: overdue(subject.id) })
+}
 
 /**
  * Tells that a backup can’t be restored, or couldn’t be tested, each once until one of the subject is proven. Also

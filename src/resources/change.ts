@@ -57,11 +57,8 @@ export function completed(
 
   function isLeft(name: string) {
     const value = data[name]
-    return value === undefined || value === '' || (value === null && (isForm || isNeeded(name)))
-  }
-
-  function isNeeded(name: string) {
-    return neverSent.includes(name)
+    const clears = value === null && !isForm && !neverSent.includes(name)
+    return !clears && (value ?? '') === ''
   }
 
   /** A host may be written in several ways. What the form refuses is said by its own field. */
