@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db, Tx } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { registerForm } from './forms.ts'
 import { getOpenInvite, setInviteUsed } from './invite-store.ts'
@@ -31,15 +32,13 @@ export async function register(
   tried?.forgive()
 
   const passwordHash = await hashPassword(password)
-  return db.transaction(
-    (tx) => {
-      const { role, invite } = admit({ ...deps, db: tx }, application)
-      if (invite) setInviteUsed(tx, invite.id)
-      const user = insertUser(tx, { email, name, passwordHash, role })
-      return { user, inviter: invite && findUser(tx, invite.createdBy) }
-    },
-    { behavior: 'immediate' }, // with two first accounts at once, the second sees the first
-  )
+  // with two first accounts at once, the second sees the first
+  return asWriter(db, (tx) => {
+    const { role, invite } = admit({ ...deps, db: tx }, application)
+    if (invite) setInviteUsed(tx, invite.id)
+    const user = insertUser(tx, { email, name, passwordHash, role })
+    return { user, inviter: invite && findUser(tx, invite.createdBy) }
+  })
 }
 
 export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {

@@ -14,6 +14,7 @@ import { EmailField, NewPassword } from './login-fields.tsx'
 import { getResetByToken, deleteExpiredResets, insertReset } from './reset-store.ts'
 import type { AccountDeps } from './session.ts'
 import type { Db, Tx } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { newId } from '../db/new-id.ts'
 import { insertAccountMail } from '../notifications/outbox-store.ts'
 import { hashToken } from '../platform/secrets.ts'
@@ -155,13 +156,10 @@ async function resetByMail(
 ) {
   findReset(db, token) // one that isn't must not cost a hash
   const passwordHash = await hashPassword(password)
-  db.transaction(
-    (tx) => {
-      const { user } = findReset(tx, token)
-      storePassword(tx, { user, passwordHash, actor: user, address })
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(db, (tx) => {
+    const { user } = findReset(tx, token)
+    storePassword(tx, { user, passwordHash, actor: user, address })
+  })
 }
 
 function findReset(db: Tx, token: string) {

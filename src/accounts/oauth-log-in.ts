@@ -1,4 +1,5 @@
 import { newId } from '../db/new-id.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import { admit } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
@@ -60,16 +61,13 @@ function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
       'conflict',
       `Your e-mail address already has an account here. Log in with its password, then link ${provider} on your profile.`,
     )
-  return deps.db.transaction(
-    () => {
-      const { role } = admit(deps, { email })
-      const name = fields.name.safeParse(arrival.profile.name).data ?? null
-      const user = insertUser(deps.db, { email, name, role, passwordHash: null })
-      addIdentity(deps, user.id, arrival)
-      return user
-    },
-    { behavior: 'immediate' },
-  )
+  return asWriter(deps.db, () => {
+    const { role } = admit(deps, { email })
+    const name = fields.name.safeParse(arrival.profile.name).data ?? null
+    const user = insertUser(deps.db, { email, name, role, passwordHash: null })
+    addIdentity(deps, user.id, arrival)
+    return user
+  })
 }
 
 function addIdentity(deps: OAuthDeps, userId: string, arrival: Arrival) {

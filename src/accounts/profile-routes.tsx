@@ -3,6 +3,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime'
 import { auditor } from '../audit/record.ts'
 import { listEvents } from '../audit/store.ts'
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import type { Env, User } from '../web/factory.ts'
@@ -66,15 +67,12 @@ export const profileRoutes = (deps: AccountDeps) => {
       const { password, currentPassword } = c.var.input
       const confirmed = await confirmPassword(db, { ...from(c), currentPassword })
       const passwordHash = await hashPassword(password)
-      const user = db.transaction(
-        (tx) => {
-          const { id } = findUnchanged(tx, confirmed)
-          deleteSessionsOf(tx, id)
-          deleteResetsOf(tx, id)
-          return updateUser(tx, id, { passwordHash })
-        },
-        { behavior: 'immediate' },
-      )
+      const user = asWriter(db, (tx) => {
+        const { id } = findUnchanged(tx, confirmed)
+        deleteSessionsOf(tx, id)
+        deleteResetsOf(tx, id)
+        return updateUser(tx, id, { passwordHash })
+      })
       audit(c, 'password.changed')
       startSession(c, deps, user)
       const said = 'Password changed. Your other sessions were ended.'

@@ -1,6 +1,7 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Occurrence } from '../audit/record.ts'
 import type { Db, Tx } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import { passwordForm } from './forms.ts'
 import { deleteIdentitiesOf } from './identity-store.ts'
@@ -37,14 +38,11 @@ export async function resetPassword(
 ) {
   checkNewPassword(password)
   const passwordHash = await hashPassword(password)
-  db.transaction(
-    (tx) => {
-      deleteTokensOf(tx, user.id)
-      deleteIdentitiesOf(tx, user.id)
-      storePassword(tx, { user, passwordHash, actor: { id: null, email: by } })
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(db, (tx) => {
+    deleteTokensOf(tx, user.id)
+    deleteIdentitiesOf(tx, user.id)
+    storePassword(tx, { user, passwordHash, actor: { id: null, email: by } })
+  })
 }
 
 type Stored = Pick<Occurrence, 'actor' | 'address'> & { user: ResetUser; passwordHash: string }

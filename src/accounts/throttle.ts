@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import { networkOf } from '../web/client-address.ts'
 import {
@@ -60,17 +61,14 @@ export function countTry(db: Db, { email, address, browser, isLogin = true }: Tr
   // A known browser counts for its network too, which must not have more attempts without its cookie.
   const rows = [{ email, address: network }]
   if (browser) rows.push({ email: `browser ${browser}`, address: '' })
-  const ids = db.transaction(
-    (tx) => {
-      forgetOutside(tx, { after, until: new Date(now) })
-      for (const failures of counted) {
-        const oldest = timeOfFailure(tx, { ...failures, after })
-        if (oldest) throw tooMany(oldest.getTime() + window - now)
-      }
-      return rows.map((row) => insertFailure(tx, row))
-    },
-    { behavior: 'immediate' },
-  )
+  const ids = asWriter(db, (tx) => {
+    forgetOutside(tx, { after, until: new Date(now) })
+    for (const failures of counted) {
+      const oldest = timeOfFailure(tx, { ...failures, after })
+      if (oldest) throw tooMany(oldest.getTime() + window - now)
+    }
+    return rows.map((row) => insertFailure(tx, row))
+  })
   return {
     forget: () => forgetFailures(db, ids),
     /** After a success, the failures from here were typos; those from elsewhere weren't. */

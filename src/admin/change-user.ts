@@ -5,6 +5,7 @@ import type { UserRow } from '../accounts/store.ts'
 import { deleteTokensOf } from '../accounts/token-store.ts'
 import { findUser, isAdmin, updateUser } from '../accounts/store.ts'
 import type { Db, Tx } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import { onlyForAdmins } from '../web/user-of.ts'
@@ -14,17 +15,15 @@ type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined 
 
 /** Changes the role of another user, or disables them, which ends their sessions and tokens at once. */
 export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: string; by: User }) =>
-  db.transaction(
-    (tx) => {
-      const user = findOtherLive(tx, { id, by })
-      if (role === 'member') deleteOpenInvitesOf(tx, id)
-      if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
-      if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
-      if (disabled) return shutOut(tx, user, { role })
-      return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
-    },
-    { behavior: 'immediate' }, // when two admins remove each other, the second is refused
-  )
+  // when two admins remove each other, the second is refused
+  asWriter(db, (tx) => {
+    const user = findOtherLive(tx, { id, by })
+    if (role === 'member') deleteOpenInvitesOf(tx, id)
+    if (role === 'member' && user.role === 'admin') giveDavit(tx, { from: id, to: by.id })
+    if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
+    if (disabled) return shutOut(tx, user, { role })
+    return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
+  })
 
 export function shutOut(
   tx: Tx,

@@ -1,5 +1,6 @@
 import type { UserRow } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { removeProject } from '../projects/remove.ts'
 import type { RemovalDeps as ProjectRemoval } from '../projects/remove.ts'
 import { removeService } from '../services/remove.ts'
@@ -14,18 +15,15 @@ export const beginRemoval = (
   db: Db,
   { id, by, volumes }: { id: string; by: User; volumes: boolean },
 ) =>
-  db.transaction(
-    (tx) => {
-      const user = findOther(tx, { id, by })
-      const deletingAt = user.deletingAt ?? new Date()
-      shutOut(tx, user, { deletingAt })
-      // what else is stored on these targets is forgotten with the user
-      giveDavit(tx, { from: id, to: by.id, isAll: true })
-      setAllDeleting(tx, { ownerId: id, deletingAt, volumes })
-      return { user, projects: listProjectsOf(tx, id), services: listServicesOf(tx, id) }
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(db, (tx) => {
+    const user = findOther(tx, { id, by })
+    const deletingAt = user.deletingAt ?? new Date()
+    shutOut(tx, user, { deletingAt })
+    // what else is stored on these targets is forgotten with the user
+    giveDavit(tx, { from: id, to: by.id, isAll: true })
+    setAllDeleting(tx, { ownerId: id, deletingAt, volumes })
+    return { user, projects: listProjectsOf(tx, id), services: listServicesOf(tx, id) }
+  })
 
 export type RemovalDeps = ProjectRemoval & ServiceRemoval
 

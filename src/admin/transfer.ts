@@ -1,6 +1,7 @@
 import { getUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { giveStatuses } from '../deployments/status-store.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { giveEvents } from '../notifications/store.ts'
@@ -23,32 +24,29 @@ type Transfer = { id: string; by: User; heirId: string }
  * keeps running. Webhook secrets are replaced, because the deleted user may know them.
  */
 export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Transfer) =>
-  db.transaction(
-    (tx) => {
-      const { id, by, heirId } = wanted
-      const user = findOtherLive(tx, { id, by })
-      const heir = heirId === id ? undefined : getUser(tx, heirId)
-      if (!heir || heir.disabledAt)
-        throw invalidField('heirId', 'must be another user whose account is enabled.')
-      const work = listJobIds(tx, { ownerId: id })
-      const services = listServicesOf(tx, id)
-      const projects = listProjectsOf(tx, id)
-      for (const project of projects)
-        updateProject(db, project.id, {
-          webhookSecret: secrets.seal(randomToken(), `webhook ${project.id}`),
-          webhookSecretShown: false,
-          webhookOutdated: hasWebhook(tx, project),
-        })
-      // a member gets nothing that has the secrets of all users
-      if (heir.role !== 'admin') giveDavit(tx, { from: id, to: by.id })
-      setOwner(tx, { from: id, to: heirId })
-      giveEvents(tx, { from: id, to: heirId })
-      giveStatuses(tx, { from: id, to: heirId })
-      deleteUser(tx, id)
-      return { user, heir, projects, services, work }
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(db, (tx) => {
+    const { id, by, heirId } = wanted
+    const user = findOtherLive(tx, { id, by })
+    const heir = heirId === id ? undefined : getUser(tx, heirId)
+    if (!heir || heir.disabledAt)
+      throw invalidField('heirId', 'must be another user whose account is enabled.')
+    const work = listJobIds(tx, { ownerId: id })
+    const services = listServicesOf(tx, id)
+    const projects = listProjectsOf(tx, id)
+    for (const project of projects)
+      updateProject(db, project.id, {
+        webhookSecret: secrets.seal(randomToken(), `webhook ${project.id}`),
+        webhookSecretShown: false,
+        webhookOutdated: hasWebhook(tx, project),
+      })
+    // a member gets nothing that has the secrets of all users
+    if (heir.role !== 'admin') giveDavit(tx, { from: id, to: by.id })
+    setOwner(tx, { from: id, to: heirId })
+    giveEvents(tx, { from: id, to: heirId })
+    giveStatuses(tx, { from: id, to: heirId })
+    deleteUser(tx, id)
+    return { user, heir, projects, services, work }
+  })
 
 /**
  * Updates webhooks that Davit registered with the new secrets. If a provider refuses

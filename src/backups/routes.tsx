@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { asWriter } from '../db/queries.ts'
 import { auditor } from '../audit/record.ts'
 import { headOf } from '../environments/head.ts'
 import { liveEnvironment, ownEnvironment } from '../environments/own-environment.ts'
@@ -85,16 +86,13 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const chosen = targetId ?? plan?.targetId ?? (targets.length === 1 ? targets[0]!.id : null)
     const target = targets.find(({ id }) => id === chosen)
     if (!target) throw noTarget(targets.length)
-    const backup = db.transaction(
-      () => {
-        if (listUnfinished(db, subject.id).length > 0) throw running(subject)
-        const by = userOf(c).email
-        const backup = insertBackupJob(db, { subject, by, targetId: target.id, hold })
-        audit(c, 'backup.started', about(subject))
-        return backup
-      },
-      { behavior: 'immediate' },
-    )
+    const backup = asWriter(db, () => {
+      if (listUnfinished(db, subject.id).length > 0) throw running(subject)
+      const by = userOf(c).email
+      const backup = insertBackupJob(db, { subject, by, targetId: target.id, hold })
+      audit(c, 'backup.started', about(subject))
+      return backup
+    })
     jobs.wake()
     const to = `/backups/${backup.id}`
     return moveOn(c, { to, created: true, said: 'Backup queued.', json: () => jsonOf(backup) })

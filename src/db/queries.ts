@@ -139,6 +139,14 @@ export function deleteFound<Table extends SQLiteTable>(
   return row as Table['$inferSelect']
 }
 
+/** A transaction that takes the lock of writers first: what it reads is still so when it writes. */
+export function asWriter<Result>(
+  db: Db,
+  work: (tx: Parameters<Parameters<Db['transaction']>[0]>[0]) => Result,
+): Result {
+  return db.transaction(work, { behavior: 'immediate' })
+}
+
 /** For a query of every request: prepared once for each database. */
 export function preparedOnce<Store extends object, Query>(prepare: (db: Store) => Query) {
   const known = new WeakMap<Store, Query>()

@@ -1,4 +1,5 @@
 import type { PlannedVersion } from '../db/schema.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import {
@@ -46,19 +47,16 @@ export function planDeployment(
   const left = at.getTime() - scheduler.now()
   if (left <= 0) throw invalidField('at', 'must be in the future.')
   if (left > longest) throw invalidField('at', 'must be within a year.')
-  const row = db.transaction(
-    (tx) => {
-      const { environment } = checkTrigger(db, { project, environmentId, ...version })
-      const freeze = getFreeze(db, environment.id, at)
-      if (freeze)
-        throw invalidField(
-          'at',
-          `must not be in the freeze until ${inUtc(freeze.until)} (${freeze.reason}).`,
-        )
-      return savePlanned(tx, { ...by, environmentId: environment.id, at, version })
-    },
-    { behavior: 'immediate' },
-  )
+  const row = asWriter(db, (tx) => {
+    const { environment } = checkTrigger(db, { project, environmentId, ...version })
+    const freeze = getFreeze(db, environment.id, at)
+    if (freeze)
+      throw invalidField(
+        'at',
+        `must not be in the freeze until ${inUtc(freeze.until)} (${freeze.reason}).`,
+      )
+    return savePlanned(tx, { ...by, environmentId: environment.id, at, version })
+  })
   scheduler.wake()
   return row
 }
@@ -80,32 +78,29 @@ export const keepPlanned = (deps: PlanDeps, { signal }: { signal: AbortSignal })
 /** It is queued and forgotten together, so that it is never deployed twice. */
 function deployPlanned(deps: PlanDeps, environmentId: string, now: number) {
   const { db, jobs } = deps
-  const begun = db.transaction(
-    () => {
-      const planned = getPlanned(db, environmentId)
-      const of = getEnvironmentIn(db, environmentId)
-      if (!planned || !of || planned.at.getTime() > now) return null
-      try {
-        const queued = db.transaction(() => {
-          deletePlanned(db, environmentId)
-          return enqueue(db, {
-            ...planned.version,
-            project: of.project,
-            environmentId,
-            trigger: planned.trigger,
-            triggeredBy: planned.plannedBy,
-            plannedAt: planned.at,
-          })
+  const begun = asWriter(db, () => {
+    const planned = getPlanned(db, environmentId)
+    const of = getEnvironmentIn(db, environmentId)
+    if (!planned || !of || planned.at.getTime() > now) return null
+    try {
+      const queued = db.transaction(() => {
+        deletePlanned(db, environmentId)
+        return enqueue(db, {
+          ...planned.version,
+          project: of.project,
+          environmentId,
+          trigger: planned.trigger,
+          triggeredBy: planned.plannedBy,
+          plannedAt: planned.at,
         })
-        return { planned, queued }
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error
-        setPlannedProblem(db, environmentId, error.message)
-        return null
-      }
-    },
-    { behavior: 'immediate' },
-  )
+      })
+      return { planned, queued }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      setPlannedProblem(db, environmentId, error.message)
+      return null
+    }
+  })
   if (!begun) return
   const { planned, queued } = begun
   const isLate = now - planned.at.getTime() > grace

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { findUser } from '../accounts/store.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import type { Share, Upload } from '../db/schema.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -65,9 +66,7 @@ type Trigger = VersionRequest & {
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
 
 export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
-  const queued = deps.db.transaction(() => enqueue(deps.db, { ...trigger, isAsked: true }), {
-    behavior: 'immediate',
-  })
+  const queued = asWriter(deps.db, () => enqueue(deps.db, { ...trigger, isAsked: true }))
   publishSuperseded(deps, queued)
   deps.jobs.wake()
   return queued.deployment

@@ -13,7 +13,7 @@ import {
   or,
 } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { getRow } from '../db/queries.ts'
+import { asWriter, getRow } from '../db/queries.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import type { MetFreeze } from '../db/schema.ts'
 import type { Freeze } from '../environments/freeze-store.ts'
@@ -79,15 +79,12 @@ export const startWaiting = (
   db: Db,
   { deployment, ownerId }: { deployment: Deployment; ownerId: string },
 ) =>
-  db.transaction(
-    () => {
-      const { id } = deployment
-      if (!moveDeployment(db, { id, from: ['waiting'], status: 'pending' })) return null
-      insertDeployJob(db, deployment, { ownerId, input: null })
-      return supersedeOlder(db, { ...deployment, status: 'pending' })
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(db, () => {
+    const { id } = deployment
+    if (!moveDeployment(db, { id, from: ['waiting'], status: 'pending' })) return null
+    insertDeployJob(db, deployment, { ownerId, input: null })
+    return supersedeOlder(db, { ...deployment, status: 'pending' })
+  })
 
 /** One without a note waits for its end. */
 export const met = ({ reason, until }: Freeze, note: string | null = null): MetFreeze => ({
@@ -125,15 +122,12 @@ export function endWaiting(
   end: { status: 'failed' | 'cancelled' } & Partial<Deployment>,
   { line, note }: { line: string; note?: (db: Db) => void },
 ): boolean {
-  const isEnded = deps.db.transaction(
-    () => {
-      const changes = { ...end, finishedAt: new Date() }
-      const isMoved = moveDeployment(deps.db, { id, from: ['waiting'], ...changes })
-      if (isMoved) note?.(deps.db)
-      return isMoved
-    },
-    { behavior: 'immediate' },
-  )
+  const isEnded = asWriter(deps.db, () => {
+    const changes = { ...end, finishedAt: new Date() }
+    const isMoved = moveDeployment(deps.db, { id, from: ['waiting'], ...changes })
+    if (isMoved) note?.(deps.db)
+    return isMoved
+  })
   if (!isEnded) return false
   say(deps, { id, environmentId }, line)
   deps.logs.publish(id, { status: end.status })

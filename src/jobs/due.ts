@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { nextTime } from '../platform/cron.ts'
 import { pause } from '../platform/pause.ts'
 import type { Periodic, Scheduler } from '../platform/scheduler.ts'
@@ -70,18 +71,15 @@ function start<Of extends Table>(
   { table, begin }: Timed<Of>,
   { id, now }: { id: string; now: Date },
 ) {
-  const begun = db.transaction(
-    () => {
-      const row = getTimed(db, table, id)
-      const dueAt = row?.nextAt
-      if (!row || !dueAt || dueAt > now) return null
-      const begun = begin(row, { isMissed: now.getTime() - dueAt.getTime() > grace })
-      const { problem = null } = begun ?? {}
-      const changes = begun ? { nextAt: nextTime(row, now), dueAt, problem } : { nextAt: null }
-      setTimed(db, table, id, changes)
-      return begun
-    },
-    { behavior: 'immediate' },
-  )
+  const begun = asWriter(db, () => {
+    const row = getTimed(db, table, id)
+    const dueAt = row?.nextAt
+    if (!row || !dueAt || dueAt > now) return null
+    const begun = begin(row, { isMissed: now.getTime() - dueAt.getTime() > grace })
+    const { problem = null } = begun ?? {}
+    const changes = begun ? { nextAt: nextTime(row, now), dueAt, problem } : { nextAt: null }
+    setTimed(db, table, id, changes)
+    return begun
+  })
   begun?.after?.()
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asWriter } from '../db/queries.ts'
 import { insertBackupFirst, requireTarget } from '../backups/backup-first.ts'
 import type { RouteDeps } from '../backups/deps.ts'
 import { workloadOf } from '../backups/subject.ts'
@@ -48,26 +49,20 @@ export async function beginMove(deps: BeginDeps, subject: Movable, { input, by, 
   if (subject.kind === 'environment')
     refuseFrozen(db, { project: subject.project, environmentId: id, note: input.note })
   await removeLeft(deps, subject)
-  const { job, superseded } = db.transaction(
-    () => {
-      refuseUnsettled(deps, subject)
-      if (whatRuns(deps, subject).from !== from)
-        throw new AppError(
-          'conflict',
-          `${name} is on another server now. Look again, then move it.`,
-        )
-      const backup = input.backupFirst && isCarried ? insertBackupFirst(db, subject, by) : null
-      const begun = insertMoveJob(deps, subject, { by, after: backup, note: input.note })
-      storeMove(db, id, {
-        ...{ id: begun.job, from, to, by, at: new Date().toISOString(), status: 'pending' },
-        ...{ outageMs: null, bytes: null, error: null, isDown: false },
-        ...{ leftOn: null, leftUntil: null },
-      })
-      also()
-      return begun
-    },
-    { behavior: 'immediate' },
-  )
+  const { job, superseded } = asWriter(db, () => {
+    refuseUnsettled(deps, subject)
+    if (whatRuns(deps, subject).from !== from)
+      throw new AppError('conflict', `${name} is on another server now. Look again, then move it.`)
+    const backup = input.backupFirst && isCarried ? insertBackupFirst(db, subject, by) : null
+    const begun = insertMoveJob(deps, subject, { by, after: backup, note: input.note })
+    storeMove(db, id, {
+      ...{ id: begun.job, from, to, by, at: new Date().toISOString(), status: 'pending' },
+      ...{ outageMs: null, bytes: null, error: null, isDown: false },
+      ...{ leftOn: null, leftUntil: null },
+    })
+    also()
+    return begun
+  })
   if (superseded) publishSuperseded(deps, superseded)
   jobs.wake()
   deps.scheduler.wake()

@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 import type { Db, Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import { countRows, getRow } from '../db/queries.ts'
+import { asWriter, countRows, getRow } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 
 export type Parcel = typeof outbox.$inferSelect
@@ -98,29 +98,26 @@ export function claim(
   lane: string,
   { now, most, suspect }: { now: number; most: number; suspect: Claimed | undefined },
 ): Claimed | undefined {
-  return db.transaction(
-    () => {
-      const first = suspect ? getBehind(db, suspect, now) : listDue(db, lane, { now, limit: 1 })[0]
-      if (!first) return undefined
-      const messageId = first.messageId ?? newId()
-      const rows = db
-        .select({ id: outbox.id })
-        .from(outbox)
-        .where(
-          first.messageId
-            ? and(inLane(lane), eq(outbox.messageId, messageId))
-            : first.left
-              ? eq(outbox.id, first.id) // the others of the lane are for all its recipients
-              : and(inLane(lane), isDue(now), isNull(outbox.messageId), isNull(outbox.left)),
-        )
-        .orderBy(asc(outbox.id))
-        .limit(first.messageId ? -1 : most)
-      changeParcels(db, inArray(outbox.id, rows), { status: 'sending', messageId, nextAt: null })
-      const claimed = { messageId, lane, first }
-      return { ...claimed, count: countRows(db, outbox, beingSent(claimed)) }
-    },
-    { behavior: 'immediate' },
-  )
+  return asWriter(db, () => {
+    const first = suspect ? getBehind(db, suspect, now) : listDue(db, lane, { now, limit: 1 })[0]
+    if (!first) return undefined
+    const messageId = first.messageId ?? newId()
+    const rows = db
+      .select({ id: outbox.id })
+      .from(outbox)
+      .where(
+        first.messageId
+          ? and(inLane(lane), eq(outbox.messageId, messageId))
+          : first.left
+            ? eq(outbox.id, first.id) // the others of the lane are for all its recipients
+            : and(inLane(lane), isDue(now), isNull(outbox.messageId), isNull(outbox.left)),
+      )
+      .orderBy(asc(outbox.id))
+      .limit(first.messageId ? -1 : most)
+    changeParcels(db, inArray(outbox.id, rows), { status: 'sending', messageId, nextAt: null })
+    const claimed = { messageId, lane, first }
+    return { ...claimed, count: countRows(db, outbox, beingSent(claimed)) }
+  })
 }
 
 const beingSent = ({ messageId, lane }: Pick<Claimed, 'messageId' | 'lane'>) =>

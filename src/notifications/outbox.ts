@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../db/failures.ts'
+import { asWriter } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
@@ -241,7 +242,7 @@ export class Outbox {
   }
 
   #store<Result>(work: (tx: Db) => Result) {
-    const write = () => this.#db.transaction(() => work(this.#db), { behavior: 'immediate' })
+    const write = () => asWriter(this.#db, () => work(this.#db))
     return retryOnDiskFull(write, { signal: this.#stop.signal })
   }
 }

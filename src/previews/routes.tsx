@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { asWriter } from '../db/queries.ts'
 import { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { deploymentJson } from '../deployments/json.ts'
@@ -54,20 +55,17 @@ export const previewRoutes = (deps: TriggerDeps & WebhookDeps & { edge: Pick<Edg
     })
     .post('/projects/:id/envs/:envId/approve', own, input(approveForm), (c) => {
       const { commit } = c.var.input
-      const queued = db.transaction(
-        () => {
-          const { project, environment } = liveEnvironmentIn(deps, c)
-          const trigger = c.var.token ? ('api' as const) : ('manual' as const)
-          const by = { trigger, triggeredBy: userOf(c).email }
-          const queued = approve(db, { project, environment, commit, by })
-          audit(c, 'preview.approved', {
-            ...aboutPreview(project, environment),
-            details: { commit },
-          })
-          return queued
-        },
-        { behavior: 'immediate' },
-      )
+      const queued = asWriter(db, () => {
+        const { project, environment } = liveEnvironmentIn(deps, c)
+        const trigger = c.var.token ? ('api' as const) : ('manual' as const)
+        const by = { trigger, triggeredBy: userOf(c).email }
+        const queued = approve(db, { project, environment, commit, by })
+        audit(c, 'preview.approved', {
+          ...aboutPreview(project, environment),
+          details: { commit },
+        })
+        return queued
+      })
       publishSuperseded(deps, queued)
       deps.jobs.wake()
       void deps.edge.sync() // until then its name was not served

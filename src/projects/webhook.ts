@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { AppError } from '../platform/errors.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
 import { providers } from '../git/providers/registry.ts'
@@ -83,19 +84,16 @@ export const showWebhookSecret = (
   deps: WebhookDeps,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
 ) =>
-  deps.db.transaction(
-    () => {
-      const project = findProject(deps.db, { id, ownerId })
-      if (project.webhookSecretShown)
-        throw new AppError(
-          'conflict',
-          'The webhook secret was already shown, and each one is shown once. Create a new one instead.',
-        )
-      updateProject(deps.db, id, { webhookSecretShown: true })
-      return deps.secrets.open(project.webhookSecret, `webhook ${id}`)
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(deps.db, () => {
+    const project = findProject(deps.db, { id, ownerId })
+    if (project.webhookSecretShown)
+      throw new AppError(
+        'conflict',
+        'The webhook secret was already shown, and each one is shown once. Create a new one instead.',
+      )
+    updateProject(deps.db, id, { webhookSecretShown: true })
+    return deps.secrets.open(project.webhookSecret, `webhook ${id}`)
+  })
 
 /** Changes the secret that signs deliveries, first at the provider if Davit registered the webhook. */
 export async function setWebhookSecret(

@@ -6,7 +6,7 @@ import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import { changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
+import { asWriter, changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -94,7 +94,7 @@ export function insertOwned<Table extends ResourceTable>(
     db.insert(table).values(row).run()
     also?.()
   }
-  refuseDuplicate(() => db.transaction(insert, { behavior: 'immediate' }), unique)
+  refuseDuplicate(() => asWriter(db, insert), unique)
   return id
 }
 
@@ -110,7 +110,7 @@ export function changeOwned<Table extends ResourceTable>(
     changeRow(db, table, id, changes as never)
     also?.()
   }
-  refuseDuplicate(() => db.transaction(change, { behavior: 'immediate' }), unique)
+  refuseDuplicate(() => asWriter(db, change), unique)
 }
 
 /** A field without a value has nothing to seal. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { newId } from '../db/new-id.ts'
 import type { Docker } from '../docker/index.ts'
 import { findOwnLiveEnvironment, getMain } from '../environments/store.ts'
@@ -86,21 +87,18 @@ export async function startRun(
   const { db, jobs, config } = deps
   if (input.attach) refuseTurnedOff(config)
   const { id: deploymentId } = await findImage(deps, environment)
-  const run = db.transaction(
-    (tx) => {
-      // deleting the environment meanwhile ends its existing runs
-      findOwnLiveEnvironment(db, { id: environment.id, ownerId })
-      refuseMore('runs', countActive(db, ownerId))
-      const id = newId()
-      // several run at once, so each is its own subject
-      insertJob(tx, { id, kind: 'run', subjectId: id, ownerId, slot: null })
-      return insertRun(db, {
-        ...{ id, environmentId: environment.id, deploymentId, startedBy },
-        ...{ ...input, timeout: input.timeout ?? usualTimeout },
-      })
-    },
-    { behavior: 'immediate' },
-  )
+  const run = asWriter(db, (tx) => {
+    // deleting the environment meanwhile ends its existing runs
+    findOwnLiveEnvironment(db, { id: environment.id, ownerId })
+    refuseMore('runs', countActive(db, ownerId))
+    const id = newId()
+    // several run at once, so each is its own subject
+    insertJob(tx, { id, kind: 'run', subjectId: id, ownerId, slot: null })
+    return insertRun(db, {
+      ...{ id, environmentId: environment.id, deploymentId, startedBy },
+      ...{ ...input, timeout: input.timeout ?? usualTimeout },
+    })
+  })
   jobs.wake()
   return run
 }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import { freeAddress, gatewayOf, roomOf } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
@@ -31,36 +32,33 @@ export async function reserveAddresses<Replaced extends { id: string }>(
 ): Promise<{ addresses: ReadonlyMap<string, string>; takenOver: Replaced[] }> {
   const use = instances.length > 0 ? await networkUse({ db, docker }, network, signal) : null
   const addresses = new Map<string, string>()
-  return db.transaction(
-    (tx) => {
-      if (!use) {
-        // without IPv4 the engine chooses
-        for (const { id } of instances) keepAddress(tx, { instanceId: id, network, address: null })
-        return { addresses, takenOver: [] }
+  return asWriter(db, (tx) => {
+    if (!use) {
+      // without IPv4 the engine chooses
+      for (const { id } of instances) keepAddress(tx, { instanceId: id, network, address: null })
+      return { addresses, takenOver: [] }
+    }
+    const held = listHeld(tx, network)
+    const used = new Set([...use.used, ...held.values()])
+    const givers = replaced.filter(({ id }) => held.has(id))
+    const takenOver: Replaced[] = []
+    let last = lastAddress(tx, network)
+    for (const { id } of instances) {
+      const free = freeAddress({ subnet: use.subnet, used, last })
+      const giver = free === null ? givers.pop() : undefined
+      const address = giver ? held.get(giver.id) : free
+      if (!address) throw networkFull(tx, network, use.subnet)
+      if (giver) {
+        takenOver.push(giver)
+        keepAddress(tx, { instanceId: giver.id, network, address: null })
       }
-      const held = listHeld(tx, network)
-      const used = new Set([...use.used, ...held.values()])
-      const givers = replaced.filter(({ id }) => held.has(id))
-      const takenOver: Replaced[] = []
-      let last = lastAddress(tx, network)
-      for (const { id } of instances) {
-        const free = freeAddress({ subnet: use.subnet, used, last })
-        const giver = free === null ? givers.pop() : undefined
-        const address = giver ? held.get(giver.id) : free
-        if (!address) throw networkFull(tx, network, use.subnet)
-        if (giver) {
-          takenOver.push(giver)
-          keepAddress(tx, { instanceId: giver.id, network, address: null })
-        }
-        keepAddress(tx, { instanceId: id, network, address })
-        used.add(address)
-        addresses.set(id, address)
-        last = address
-      }
-      return { addresses, takenOver }
-    },
-    { behavior: 'immediate' },
-  )
+      keepAddress(tx, { instanceId: id, network, address })
+      used.add(address)
+      addresses.set(id, address)
+      last = address
+    }
+    return { addresses, takenOver }
+  })
 }
 
 /** Returns null when the network doesn't exist or has no IPv4. */

@@ -4,6 +4,7 @@ import { ofEnvironment } from '../environments/parent.tsx'
 import { scheduleForm } from '../environments/schedule-form.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { withDefaults } from '../db/columns.ts'
+import { asWriter } from '../db/queries.ts'
 import { schedules } from '../db/schema.ts'
 import { nextTime, nextTimes } from '../platform/cron.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
@@ -120,7 +121,7 @@ export const schedule = resource({
       creates: true,
       run({ db, jobs }, c, row) {
         const work = () => insert(db, getScheduleIn(db, row.id)!, userOf(c).email)
-        const begun = db.transaction(work, { behavior: 'immediate' })
+        const begun = asWriter(db, work)
         if (begun.problem) throw new AppError('conflict', begun.problem.message)
         follow(jobs, begun.replaced ?? [])
         const started = findRun(db, { id: begun.runId!, environmentId: row.environmentId })

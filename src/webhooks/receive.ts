@@ -1,4 +1,5 @@
 import type { LogDb } from '../db/index.ts'
+import { asWriter } from '../db/queries.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
@@ -168,14 +169,12 @@ const notSigned = () => new AppError('unauthorized', 'The signature is missing o
 function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival, signed: Named[] = []) {
   const signerOf = ({ id, ownerId }: Named) =>
     (signed.find((one) => one.id === id) ?? signed.find((one) => one.ownerId === ownerId))?.id
-  const outcomes = deps.db.transaction(
-    () =>
-      named.flatMap((one) => {
-        const receiver = getReceiver(deps.db, one.id)
-        if (!receiver) return [] // the project was deleted meanwhile
-        return deliver(deps, { ...receiver, signer: signerOf(one) ?? null }, arrival)
-      }),
-    { behavior: 'immediate' },
+  const outcomes = asWriter(deps.db, () =>
+    named.flatMap((one) => {
+      const receiver = getReceiver(deps.db, one.id)
+      if (!receiver) return [] // the project was deleted meanwhile
+      return deliver(deps, { ...receiver, signer: signerOf(one) ?? null }, arrival)
+    }),
   )
   for (const { queued } of outcomes) for (const one of queued) publishSuperseded(deps, one)
   return outcomes

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { asWriter } from '../db/queries.ts'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import type { CheckWatch } from '../deployments/checks.ts'
 import type { ImageWatch } from '../deployments/new-images/image-watch.ts'
@@ -51,23 +52,20 @@ export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deploymen
   const push = delivery.push as Push // only `deliver` writes it
   const environments = listEnvironments(deps.db, project.id)
   const untouched = await untouchedBy(push, [{ project, environments }])
-  const queued = deps.db.transaction(
-    () => {
-      const receiver = { project, isOwnerDisabled: false }
-      const of = { push, untouched, triggeredBy }
-      const { queued, reason, isFull } = deployPush(deps.db, receiver, of)
-      if (queued.length === 0)
-        throw isFull ? new AppError('too_many', reason, { retryAfter: 60 }) : nothing(reason)
-      const made = queued.map(({ deployment }) => deployment.id)
-      updateDelivery(deps.db, delivery.id, {
-        decision: 'deployed',
-        reason,
-        deploymentIds: [...delivery.deploymentIds, ...made],
-      })
-      return queued
-    },
-    { behavior: 'immediate' },
-  )
+  const queued = asWriter(deps.db, () => {
+    const receiver = { project, isOwnerDisabled: false }
+    const of = { push, untouched, triggeredBy }
+    const { queued, reason, isFull } = deployPush(deps.db, receiver, of)
+    if (queued.length === 0)
+      throw isFull ? new AppError('too_many', reason, { retryAfter: 60 }) : nothing(reason)
+    const made = queued.map(({ deployment }) => deployment.id)
+    updateDelivery(deps.db, delivery.id, {
+      decision: 'deployed',
+      reason,
+      deploymentIds: [...delivery.deploymentIds, ...made],
+    })
+    return queued
+  })
   for (const one of queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   deps.checks.wake()
@@ -98,7 +96,7 @@ async function applyAgain<Applied extends Pick<Outcome, 'queued'>>(
   apply: (definitions: Definitions) => Applied,
 ): Promise<Applied> {
   const definitions = await readDefinitions(deps, [project])
-  const outcome = deps.db.transaction(() => apply(definitions), { behavior: 'immediate' })
+  const outcome = asWriter(deps.db, () => apply(definitions))
   for (const one of outcome.queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   deps.checks.wake()

@@ -1,4 +1,5 @@
 import { isToLoad } from '../../db/restored.ts'
+import { asWriter } from '../../db/queries.ts'
 import { findOwnLiveEnvironment, listOwnEnvironments } from '../../environments/store.ts'
 import { hasJob } from '../../jobs/store.ts'
 import { AppError, Failure, found, invalidField } from '../../platform/errors.ts'
@@ -59,18 +60,15 @@ export async function beginRestore(
   if (name !== null) throw invalidField('name', 'is that of a new service: set into to new.')
   if (server !== null)
     throw invalidField('server', 'is only that of a new service: what is there stays where it is.')
-  deps.db.transaction(
-    () => {
-      const subject = subjectFor(deps, backup, environmentId)
-      refuseBusy(deps, backup)
-      if (hasJob(deps.db, subject.id)) throw busy(subject)
-      const by = owner.email
-      const isBackedUp = backupFirst
-      insertRestore(deps.db, backup, { subject, isNew: false, by, database, isBackedUp })
-      also()
-    },
-    { behavior: 'immediate' },
-  )
+  asWriter(deps.db, () => {
+    const subject = subjectFor(deps, backup, environmentId)
+    refuseBusy(deps, backup)
+    if (hasJob(deps.db, subject.id)) throw busy(subject)
+    const by = owner.email
+    const isBackedUp = backupFirst
+    insertRestore(deps.db, backup, { subject, isNew: false, by, database, isBackedUp })
+    also()
+  })
   return null
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asWriter } from '../../db/queries.ts'
 import type { Config } from '../../config.ts'
 import type { Docker } from '../../docker/index.ts'
 import { listEnvironments } from '../../environments/store.ts'
@@ -62,19 +63,16 @@ export async function checkImage(deps: CheckDeps, asked: Check): Promise<CheckOu
   const { project, by, stored } = asked
   const image = project.image!
   const { found, etag } = await ask(deps, { ...asked, image })
-  const outcome = db.transaction(
-    () => {
-      const now = findProject(db, project)
-      if (now.image !== image)
-        throw new AppError('conflict', 'The image of the project was changed meanwhile.')
-      const { queued, reasons } = decide(deps, { project: now, image, found, by })
-      const deployments = queued.map(({ deployment }) => deployment)
-      const outcome = { found, etag, deployments, reason: reasons.join(' ') }
-      stored?.(outcome)
-      return { ...outcome, queued }
-    },
-    { behavior: 'immediate' },
-  )
+  const outcome = asWriter(db, () => {
+    const now = findProject(db, project)
+    if (now.image !== image)
+      throw new AppError('conflict', 'The image of the project was changed meanwhile.')
+    const { queued, reasons } = decide(deps, { project: now, image, found, by })
+    const deployments = queued.map(({ deployment }) => deployment)
+    const outcome = { found, etag, deployments, reason: reasons.join(' ') }
+    stored?.(outcome)
+    return { ...outcome, queued }
+  })
   for (const one of outcome.queued) publishSuperseded(deps, one)
   if (outcome.queued.length > 0) jobs.wake()
   return outcome

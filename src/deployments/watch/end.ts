@@ -1,4 +1,5 @@
 import type { Db } from '../../db/index.ts'
+import { asWriter } from '../../db/queries.ts'
 import type { MetFreeze, WatchEnd } from '../../db/schema.ts'
 import { applyCode, getEnvironmentIn } from '../../environments/store.ts'
 import { report } from '../../platform/journal.ts'
@@ -98,16 +99,13 @@ export async function promote(deps: WatchDeps, watched: Watched, { by, freeze }:
   const { db, logs, routing, scheduler } = deps
   const { id, environmentId, watch } = watched
   if (!watch.share) return
-  const now = db.transaction(
-    () => {
-      if (getStatus(db, id) !== 'running') return null
-      const { environment } = getEnvironmentIn(db, environmentId)!
-      noteSuccess(db, id)
-      if (freeze) updateDeployment(db, id, { freeze: withNotes(watched, freeze) })
-      return promoteShare(deps, watched, environment)
-    },
-    { behavior: 'immediate' },
-  )
+  const now = asWriter(db, () => {
+    if (getStatus(db, id) !== 'running') return null
+    const { environment } = getEnvironmentIn(db, environmentId)!
+    noteSuccess(db, id)
+    if (freeze) updateDeployment(db, id, { freeze: withNotes(watched, freeze) })
+    return promoteShare(deps, watched, environment)
+  })
   if (!now) return
   routing.route({ id: environmentId, kind: 'app' })
   scheduler.wake() // its commit may have other schedules
