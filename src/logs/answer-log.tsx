@@ -10,14 +10,13 @@ import { withChanges } from '../web/live-stream.ts'
 import type { Liveness } from '../web/live.tsx'
 import { show } from '../web/respond.tsx'
 import type { Look } from '../web/status-badge.tsx'
-import { sse, sseEvent } from '../web/sse.ts'
+import { lastEventId, sse, sseEvent } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
 import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import type { Statuses } from './follow-log.ts'
 import type { JobLogQuery, OutputQuery, OutputStreamQuery } from './forms.ts'
 import { cursorsOf, linesAsHtml, linesAsJson } from './lines-answer.ts'
-import { lastRead, namedId } from './line-ids.ts'
 import { LogBatch } from './log-batch.ts'
 import { accessProcess, lineHtml, lineJson, processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
@@ -106,6 +105,15 @@ async function* asText(pieces: ReturnType<typeof eachLines>, text: (line: Line) 
   for await (const { lines } of pieces) yield lines.map(text).join('')
 }
 
+type Following<Status extends string> = {
+  log: LogKey
+  statuses?: Statuses<Status> | undefined
+  /** Groups the lines as the log grows. */
+  parts?: ((from: Beginning) => Promise<LogParts>) | undefined
+  /** True when its address leads to another log later: ids name the log, so that no reader goes on in the wrong one. */
+  isNamed?: boolean | undefined
+}
+
 /**
  * The log of a deployment or job. Requests for JSON, for a fragment by the viewer, for the hits of a search
  * with their count, and for a file get a page; all others follow the log to its end.
@@ -114,32 +122,16 @@ export function answerJobLog<Status extends string>(
   c: Context<Env>,
   deps: StreamDeps,
   {
-    log,
     name,
     asked: { format, live, ...asked },
-    statuses,
-    parts,
-    isNamed,
-  }: {
-    log: LogKey
-    name: string
-    asked: JobLogQuery
-    statuses: Statuses<Status>
-    isNamed?: boolean
-    /** Groups the lines as the log grows. */
-    parts?: (from: Beginning) => Promise<LogParts>
-  },
+    ...following
+  }: Following<Status> & { name: string; asked: JobLogQuery },
 ) {
+  const { log } = following
   const { search, level, download, after, cursor = after } = asked
   const isPage = search !== undefined || download !== undefined
   if (!isPage && asksForStream(c, { format }))
-    return streamLog(c, deps, {
-      log,
-      asked: { after: cursor, format, live, level },
-      statuses,
-      parts,
-      isNamed,
-    })
+    return streamLog(c, deps, { ...following, asked: { after: cursor, format, live, level } })
   const more = async () => (search ? { found: await countLines(deps, log, { search, level }) } : {})
   return answerLog(c, deps, { log, name, asked, more })
 }
@@ -160,24 +152,14 @@ export function streamLog<Status extends string = never>(
     statuses,
     parts,
     isNamed = false,
-  }: {
-    log: LogKey
-    asked: OutputStreamQuery
-    statuses?: Statuses<Status> | undefined
-    parts?: ((from: Beginning) => Promise<LogParts>) | undefined
-    /** True when its address leads to another log later: ids name the log, so that no reader goes on in the wrong one. */
-    isNamed?: boolean | undefined
-  },
+  }: Following<Status> & { asked: OutputStreamQuery },
 ) {
   const had = lastRead(c, log, { isNamed })
   const wanted = isNamed && had.isAgain ? had.last : Math.max(asked.after, had.last)
   // A sequence number that doesn't exist yet would hide the lines before it.
   const after = Math.min(wanted, getExtent(deps.logDb, log).last)
-  const encoded = (batch: LogBatch) => {
-    const isJson = asked.format === 'json'
-    if (isNamed) return batch.encoded(isJson ? namedJson : namedHtml, namedId(log))
-    return isJson ? batch.json : batch.html
-  }
+  const render = renderings[asked.format ?? 'html']
+  const idOf = ({ sequence }: Line) => (isNamed ? `${log.logId}:${sequence}` : sequence)
   async function* events(signal: AbortSignal) {
     const isWhole = asked.level === undefined
     const from = { last: after, isAgain: had.isAgain }
@@ -190,7 +172,7 @@ export function streamLog<Status extends string = never>(
     const { process, level } = asked
     for await (const event of followLog(deps, log, { after, signal, statuses, process, level })) {
       if (event instanceof LogBatch) {
-        yield encoded(event)
+        yield event.encoded(render, idOf)
         grouped?.take(event.lines)
       } else grouped?.tell()
       yield* changedGroups()
@@ -208,9 +190,20 @@ export function streamLog<Status extends string = never>(
   })
 }
 
-/** Functions of their own, by which a batch keeps what it encoded. */
-const namedHtml = (line: Line) => lineHtml(line)
-const namedJson = (line: Line) => JSON.stringify(lineJson(line))
+/** Functions of their own, by which a batch keeps what it encoded: others give the same lines other ids. */
+const renderings = {
+  html: (line: Line) => lineHtml(line),
+  json: (line: Line) => JSON.stringify(lineJson(line)),
+}
+
+/** The last line that a reader had of this log; `isAgain` is also true for one who had lines of another. */
+function lastRead(c: Context, { logId }: LogKey, { isNamed }: { isNamed: boolean }) {
+  const plain = lastEventId(c) // it names no log: this one's, as with `after` alone
+  if (!isNamed || plain > 0) return { last: plain, isAgain: plain > 0 }
+  const [, named, sequence] =
+    /^([\w-]+):(\d{1,15})$/.exec(c.req.header('Last-Event-ID') ?? '') ?? []
+  return { last: named === logId ? Number(sequence) : 0, isAgain: named !== undefined }
+}
 
 /** The output of the containers of an environment or service, as a page or in the requested format. */
 export async function answerOutput(

@@ -1,4 +1,3 @@
-import { lineHtml, lineJson } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 
 /** Stored lines of a log in order, rendered once for all followers. */
@@ -35,18 +34,8 @@ export class LogBatch {
     return lines.length > 0 ? new LogBatch(lines, this.state) : null
   }
 
-  /** SSE events with a line's HTML each. */
-  get html() {
-    return this.encoded(lineHtml)
-  }
-
-  /** SSE events with a line's JSON each. */
-  get json() {
-    return this.encoded(jsonOf)
-  }
-
-  /** SSE events, encoded once per way of rendering. Their ids are sequence numbers by default. */
-  encoded(render: (line: Line) => string, idOf: (line: Line) => number | string = sequenceOf) {
+  /** SSE events, encoded once per function that renders a line. */
+  encoded(render: (line: Line) => string, idOf: (line: Line) => number | string) {
     const known = this.#encoded.get(render)
     if (known) return known
     // HTML and JSON of a line contain no line breaks.
@@ -56,10 +45,6 @@ export class LogBatch {
     return made
   }
 }
-
-const sequenceOf = ({ sequence }: Line) => sequence
-
-const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
 
 /** In characters: about what a line costs beside its text, as an object and as a row's HTML. */
 export const lineOverhead = 100

@@ -7,7 +7,7 @@ import { writeOutput } from '../logs/writing.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aRunning } from './engine.ts'
 import type { Event } from './log-stream.ts'
-import { followLog, isEvent, isLine, notesOf, textsOf } from './log-stream.ts'
+import { EventStream, followLog, isEvent, isLine, notesOf, textsOf } from './log-stream.ts'
 
 test('it has the lines of that container alone, and marks of its starts and ends', async () => {
   const t = testApp()
@@ -82,6 +82,36 @@ test('an id is a time of the engine, and resumes behind its line; a time alone r
     const again = await followLog(ada, id, { lastEventId: seen })
     expect(textsOf(await again.until(isLine('3')))).toEqual(['3'])
   }
+})
+
+test('who follows it and who follows its app get ids of the address that each of them follows', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id, deployment, environment, project } = await aRunning(t, ada, 'sleep 99')
+  const { name } = (await t.docker.inspectContainer(id))!
+  const origin = { deploymentId: deployment.id, container: name, process: 'web', replica: null }
+  const state = t.masks.stateOf(environment.id) // what is masked already is shared by all who follow it
+  const write = (text: string) =>
+    t.logs.write(
+      { sourceId: environment.id, logId: '' },
+      [{ time: Date.now(), stream: 'stdout', text, origin }],
+      { state },
+    )
+  write('before')
+  const path = `/projects/${project.id}/envs/${environment.id}/output/stream`
+  const headers = { Accept: 'text/event-stream' }
+  const streams = [
+    await followLog(ada, id, { format: 'html' }),
+    new EventStream(await ada.send(path, { headers })),
+  ]
+  const idsOf = (text: string) =>
+    Promise.all(
+      streams.map(async (one) => (await one.until(({ data }) => data.includes(text))).at(-1)!.id),
+    )
+  await idsOf('before')
+  write('stored or new')
+  await idsOf('stored or new') // both have begun to follow
+  write('after')
+  expect(await idsOf('after')).toEqual([expect.stringMatching(/Z\/3$/), '3'])
 })
 
 test('with a tail of no lines, only what is written from then on is sent', async () => {
