@@ -65,15 +65,18 @@ export async function askNew(what: string, hint: string): Promise<string> {
   return first
 }
 
-export function firstLineOf(file: string | 0) {
+/** The text of a file that a user named, or of standard input. */
+export function readGiven(file: string | 0) {
   try {
-    return asCaller(() => readFileSync(file, 'utf8')).split(/\r?\n/)[0]!
+    return asCaller(() => readFileSync(file, 'utf8'))
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (file === 0) return '' // nothing is piped in
     throw new UsageError(`the file ${file} can’t be read (${code}).`, { cause })
   }
 }
+
+export const firstLineOf = (file: string | 0) => readGiven(file).split(/\r?\n/)[0]!
 
 type From = { 'passphrase-file'?: string | undefined }
 

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { Manifest } from '../backup/format.ts'
 import { placeOf } from '../backups/server/place.ts'
 import type { Login } from '../backups/server/place.ts'
 import { restoreServer } from '../backups/server/restore-server.ts'
 import type { Config } from '../config.ts'
-import { asCaller } from '../platform/effective-user.ts'
-import { askHidden, firstLineOf, isTerminal } from './ask.ts'
+import { askHidden, firstLineOf, isTerminal, readGiven } from './ask.ts'
 import { UsageError, print } from './command.ts'
 import type { Environment } from './command.ts'
 import { untilSignal } from './install.ts'
@@ -57,16 +55,7 @@ async function loginTo(
     throw new UsageError(
       'an sftp repository needs --identity FILE, a private key without a passphrase.',
     )
-  return { key: contentOf(identity) }
-}
-
-function contentOf(file: string) {
-  try {
-    return asCaller(() => readFileSync(file, 'utf8'))
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new UsageError(`the file ${file} can’t be read (${code}).`, { cause })
-  }
+  return { key: readGiven(identity) }
 }
 
 async function secret(what: string, variable: string) {

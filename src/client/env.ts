@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { askHidden, isTerminal } from '../cli/ask.ts'
+import { askHidden, isTerminal, readGiven } from '../cli/ask.ts'
 import { UsageError, readMany } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
@@ -80,7 +79,7 @@ async function set(app: App, named: string[], marks: Marks) {
 /** Of a person it isn't shown, as it may be secret. */
 async function readValue(key: string) {
   if (isTerminal()) return askHidden(`${key} (hidden): `)
-  const text = readFileSync(0, 'utf8').replace(/\r?\n$/, '')
+  const text = readGiven(0).replace(/\r?\n$/, '')
   if (text !== '') return text
   throw new UsageError(`nothing was piped in for ${key}. For an empty value: ${key}=`)
 }
@@ -117,17 +116,9 @@ async function setFile(app: App, file: string, { secret, plain, build }: Marks) 
   if (build) throw new UsageError('--build is for variables that are named, not for a file.')
   if (!secret && !plain)
     throw new UsageError('say whether all variables of the file are secret: --secret or --plain.')
-  const body = { dotenv: readText(file), secret: secret === true }
+  const body = { dotenv: readGiven(file === '-' ? 0 : file), secret: secret === true }
   const { items } = await app.server.post<{ items: Variable[] }>(pathOf(app), body)
   return items
-}
-
-function readText(file: string) {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (cause) {
-    throw new UsageError(`the file ${file} can’t be read.`, { cause })
-  }
 }
 
 async function unset(app: App, names: string[]) {
