@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asCaller } from '../platform/effective-user.ts'
 import { AppError } from '../platform/errors.ts'
-import { UsageError } from './command.ts'
+import { UsageError, print } from './command.ts'
 import type { Environment } from './command.ts'
 
 export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
@@ -21,13 +21,15 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
-/** Throws unless the plan that was shown is to be carried out. */
-export async function confirm(yes: boolean) {
-  if (yes) return
+/** False for a dry run. Throws unless the plan that was shown is to be carried out. */
+export async function confirmed({ yes, isDry = false }: { yes: boolean; isDry?: boolean }) {
+  if (isDry) print('Nothing was changed: this was a dry run.')
+  if (isDry || yes) return !isDry
   if (!isTerminal())
     throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
   if (!/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
     throw new AppError('invalid', 'Nothing was changed.')
+  return true
 }
 
 /** In milliseconds: within this the next line of what is pasted follows. */

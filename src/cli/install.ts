@@ -8,7 +8,7 @@ import { layoutIn } from '../server/layout.ts'
 import type { Step } from '../server/steps.ts'
 import { holdSetup, refuseDuringUpgrade } from '../server/locks.ts'
 import { ConfigError } from '../config.ts'
-import { askLine, confirm, isTerminal } from './ask.ts'
+import { askLine, confirmed, isTerminal } from './ask.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
 
@@ -55,9 +55,7 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
   print(`${headings[plan.found]}:`)
   print(...plan.steps.flatMap(linesOf), '')
   if (plan.found === 'upgrade') print('What is left to do then will be shown.', '')
-  if (isDry) print('Nothing was changed: this was a dry run.')
-  if (isDry) return 0
-  await confirm(yes)
+  if (!(await confirmed({ yes, isDry }))) return 0
   refuseDuringUpgrade(plan.layout) // one may have begun since
   await takePlan(plan, { signal: untilSignal('davit install'), say: print })
   if (plan.found === 'upgrade') return installAsked(given, how)

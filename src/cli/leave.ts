@@ -8,7 +8,7 @@ import { holdSetup } from '../server/locks.ts'
 import { localEngine } from '../server/machine.ts'
 import { stepsLeft, takeSteps } from '../server/steps.ts'
 import type { Step } from '../server/steps.ts'
-import { confirm } from './ask.ts'
+import { confirmed } from './ask.ts'
 import { print, readArguments } from './command.ts'
 import type { Command } from './command.ts'
 import { linesOf, untilSignal } from './install.ts'
@@ -41,9 +41,7 @@ export const leave: Command = async (args) => {
     )
   const steps = await stepsLeft([...(isMember ? [leaveSwarm] : []), ...leaveSteps(layout, record)])
   print('To do:', ...steps.flatMap(linesOf), '')
-  if (isDry) print('Nothing was changed: this was a dry run.')
-  if (isDry) return 0
-  await confirm(yes)
+  if (!(await confirmed({ yes, isDry }))) return 0
   await takeSteps(steps, { signal: untilSignal('davit leave'), say: print })
   print('', `This server has left ${record.davit}.`)
   return 0

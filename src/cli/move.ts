@@ -23,7 +23,7 @@ import {
   startHere,
 } from '../server/move/undo.ts'
 import { holdInstallation } from '../server/locks.ts'
-import { confirm } from './ask.ts'
+import { confirmed } from './ask.ts'
 import { UsageError, print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
 import { lineOf, untilSignal } from './install.ts'
@@ -74,9 +74,7 @@ export const move: Command = async (args) => {
       const blocking = plan.found.findings.filter(({ blocks }) => blocks)
       for (const { is, todo } of blocking) warn(`${is}. ${todo}`)
       if (blocking.length > 0) return 1
-      if (isDry) print('Nothing was changed: this was a dry run.')
-      if (isDry) return 0
-      await confirm(asked.yes)
+      if (!(await confirmed({ yes: asked.yes, isDry }))) return 0
       const moved = await runMove({ plan, remote, isFinal, work })
       print('', ...conclusion(plan, moved, { isFinal }))
       return moved.differences.length === 0 ? 0 : 1
@@ -97,7 +95,7 @@ export const move: Command = async (args) => {
         `What was written on ${host} since isn’t here. Davit and its apps are stopped there; their data stay there.`,
         '',
       )
-      await confirm(yes)
+      await confirmed({ yes })
       await haltThere(layout, before, work).catch((error) => {
         if (!(error instanceof Failure) || error.code === 'interrupted') throw error
         if (!force) throw mayRunThere(host, error)

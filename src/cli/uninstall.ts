@@ -3,7 +3,7 @@ import { planUninstall, refuseElsewhere } from '../server/uninstall.ts'
 import type { Extent } from '../server/uninstall.ts'
 import { holdSetup, refuseDuringUpgrade } from '../server/locks.ts'
 import { takeSteps } from '../server/steps.ts'
-import { confirm } from './ask.ts'
+import { confirmed } from './ask.ts'
 import { print, readArguments } from './command.ts'
 import type { Command } from './command.ts'
 import { untilSignal } from './install.ts'
@@ -46,9 +46,7 @@ async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: UninstallOpt
     )
   if (!extent.apps && instanceId)
     print(`Apps and services run on: docker ps --filter label=davit.instance=${instanceId}`)
-  if (isDry) print('Nothing was changed: this was a dry run.')
-  if (isDry) return 0
-  await confirm(yes)
+  if (!(await confirmed({ yes, isDry }))) return 0
   refuseDuringUpgrade(layoutIn()) // one may have begun since
   await takeSteps(steps, { signal: untilSignal('davit uninstall'), say: print })
   print('', 'Davit is uninstalled.')

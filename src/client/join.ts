@@ -1,5 +1,5 @@
 import { lineOf, linesOf, untilSignal } from '../cli/install.ts'
-import { askHidden, confirm, firstLineOf, isTerminal } from '../cli/ask.ts'
+import { askHidden, confirmed, firstLineOf, isTerminal } from '../cli/ask.ts'
 import { UsageError, print, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError, Failure } from '../platform/errors.ts'
@@ -134,9 +134,7 @@ export const join: Command = async (args) => {
     return 0
   }
   print('To do:', ...steps.flatMap(linesOf), '')
-  if (isDry) print('Nothing was changed: this was a dry run.')
-  if (isDry) return 0
-  await confirm(yes)
+  if (!(await confirmed({ yes, isDry }))) return 0
   await takeSteps(steps, { signal: untilSignal('davit join'), say: print })
   print('', `This server is ${check.name} of ${url}. What was done here is in ${layout.joined}.`)
   return 0
