@@ -42,12 +42,9 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
   const choice = isAsking && !hasSettings() ? await askChoice(given) : given
   const plan = await planNamed(choice)
   print(`Davit ${version}, on this server:`, ...plan.findings.map(lineOf), '')
-  const blocking = plan.findings.filter(({ blocks }) => blocks)
   // a dry run doesn't need root
-  if (blocking.some(({ what }) => !(isDry && what === 'user'))) {
-    for (const { is, todo } of blocking) warn(`${is}. ${todo}`)
-    return 1
-  }
+  if (plan.findings.some(({ blocks, what }) => blocks && !(isDry && what === 'user')))
+    return refused(plan.findings)
   if (plan.steps.length === 0) {
     print(`Nothing to do: Davit ${version} is installed and runs.`, '', ...nextSteps(plan))
     return 0
@@ -78,6 +75,12 @@ const headings = {
 
 export const lineOf = ({ what, is, todo, blocks }: Judged) =>
   `  ${blocks ? 'stop ' : todo ? 'to do' : 'ok   '}  ${what.padEnd(9)}  ${todo ? `${is}. ${todo}` : is}`
+
+/** Says what stops a command; the status is that it did. */
+export function refused(findings: Judged[]) {
+  for (const { is, todo, blocks } of findings) if (blocks) warn(`${is}. ${todo}`)
+  return 1
+}
 
 async function askChoice(given: Choice): Promise<Choice> {
   const domain =

@@ -26,7 +26,7 @@ import { holdInstallation } from '../server/locks.ts'
 import { confirmed } from './ask.ts'
 import { UsageError, print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
-import { lineOf, untilSignal } from './install.ts'
+import { lineOf, refused, untilSignal } from './install.ts'
 
 const usage =
   'davit move USER@SERVER [--cut-over] [--volumes all|none|NAME,…] [--without NAME,…] [--port PORT] [--identity FILE] [--yes] [--dry-run], or davit move --undo [--force] [--yes]'
@@ -71,9 +71,8 @@ export const move: Command = async (args) => {
       const choice = { volumes: asked.volumes, without }
       const plan = await planMove({ layout, destination, choice, remote })
       print(...describe(plan, { isFinal }))
-      const blocking = plan.found.findings.filter(({ blocks }) => blocks)
-      for (const { is, todo } of blocking) warn(`${is}. ${todo}`)
-      if (blocking.length > 0) return 1
+      const { findings } = plan.found
+      if (findings.some(({ blocks }) => blocks)) return refused(findings)
       if (!(await confirmed({ yes: asked.yes, isDry }))) return 0
       const moved = await runMove({ plan, remote, isFinal, work })
       print('', ...conclusion(plan, moved, { isFinal }))

@@ -1,6 +1,6 @@
-import { lineOf, linesOf, untilSignal } from '../cli/install.ts'
+import { lineOf, linesOf, refused, untilSignal } from '../cli/install.ts'
 import { askHidden, confirmed, firstLineOf, isTerminal } from '../cli/ask.ts'
-import { UsageError, print, readArguments, warn } from '../cli/command.ts'
+import { UsageError, print, readArguments } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { isLoopback } from '../platform/hosts.ts'
@@ -9,6 +9,7 @@ import { version } from '../platform/root.ts'
 import { hasUser } from '../server/accounts.ts'
 import { versionOf } from '../server/install.ts'
 import { blocked } from '../server/judge.ts'
+import type { Judged } from '../server/judge.ts'
 import { judgeAlone, judgeTogether, readEngine, readSshd } from '../server/joining/judge.ts'
 import { joinSteps } from '../server/joining/parts.ts'
 import type { JoinPlan } from '../server/joining/parts.ts'
@@ -90,7 +91,7 @@ export const join: Command = async (args) => {
     })
   const probed = await tryPorts()
   const isMember = engine.state.isMember
-  const ports = [
+  const ports: Judged[] = [
     ...(isMember ? [] : probed.taken).map((port) =>
       blocked('port', `port ${port} is taken here`, 'Stop the program that uses it.'),
     ),
@@ -99,7 +100,7 @@ export const join: Command = async (args) => {
       : [wrong('ports', `nothing arrived at ${probed.silent.join(', ')}`, openHere)]),
   ]
   print(...ports.map(lineOf), '')
-  if (ports.some((port) => 'blocks' in port && port.blocks)) return refused(ports)
+  if (ports.some(({ blocks }) => blocks)) return refused(ports)
 
   const plan: JoinPlan = {
     ...{ layout, address, check, ...sshd },
@@ -143,11 +144,6 @@ export const join: Command = async (args) => {
 const openHere = 'The firewall of the steps below opens them here. Open them at your provider, too.'
 const openThere =
   'Open them for Davit’s server in a firewall of this server or your provider. Then run davit join again.'
-
-function refused(findings: { is: string; todo: string | null; blocks?: boolean }[]) {
-  for (const { is, todo, blocks } of findings) if (blocks) warn(`${is}. ${todo}`)
-  return 1
-}
 
 /** Ports of a manager at which not even a refusal comes back. */
 async function silentPorts(cluster: string) {
