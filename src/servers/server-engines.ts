@@ -69,20 +69,15 @@ export class ServerEngines {
     return this.#deps.secrets.seal(privateKey, sealedFor(id))
   }
 
-  /** What runs on it is watched from now on. */
+  /** What runs on it is watched from now on. One whose key can’t be read stays away. */
   open(server: Server) {
-    const docker = this.connect(server)
-    if (docker) this.#deps.engines.add(docker)
-    else if (server.ssh) this.#setAway(server.id, true)
-  }
-
-  /** Null for Davit’s own, and for one whose key can’t be read: it stays away. */
-  connect(server: Server) {
     const login = loginOf(this.#deps.secrets, server)
-    if (login) return this.connectTo({ host: server.ssh!, serverId: server.id, login })
-    if (server.ssh)
+    if (login)
+      this.#deps.engines.add(this.connectTo({ host: server.ssh!, serverId: server.id, login }))
+    else if (server.ssh) {
       journal.warn('the key of a server can no longer be read', { server: server.name })
-    return null
+      this.#setAway(server.id, true)
+    }
   }
 
   /** Yields at once, and whenever a server went away, came back, or is to be drained or not. */
