@@ -48,19 +48,10 @@ export async function checkDiskUse(config: Config, docker: Docker): Promise<Find
   ]
 }
 
-const names: Record<keyof DiskShares, string> = {
-  images: 'images',
-  containers: 'containers',
-  volumes: 'volumes',
-  buildCache: 'build cache',
-  logs: 'logs',
-  database: 'database',
-}
-
 const inOrder = (shares: DiskShares) =>
-  (Object.entries(shares) as [keyof DiskShares, number][])
+  Object.entries(shares)
     .toSorted(([, a], [, b]) => b - a)
-    .map(([what, size]) => `${names[what]} ${bytes(size)}`)
+    .map(([what, size]) => `${what === 'buildCache' ? 'build cache' : what} ${bytes(size)}`)
     .join(', ')
 
 function largestVolume({ volumes }: DiskUse) {
