@@ -74,7 +74,7 @@ const received: Received = {
     from: '192.0.2.1',
     at: 0,
     instanceId: 'one',
-    settings: null,
+    settings: '',
     repository: 'r',
   },
 }

@@ -40,7 +40,7 @@ export async function discard(layout: Layout) {
   const journal = readMove(layout, 'received')
   if (!journal || !isPartial(journal)) return
   await clear(layout, journal.instanceId)
-  if (journal.settings !== null) writeFileAtomically(layout.settings, journal.settings)
+  writeFileAtomically(layout.settings, journal.settings)
   removeMove(layout, 'received')
 }
 

@@ -44,9 +44,9 @@ const received = z.object({
   /** The installation that the received containers and volumes belong to. */
   instanceId: text,
   /** The settings file before the move. */
-  settings: z.string().max(mostSettings).nullable(),
+  settings: z.string().max(mostSettings),
   /** The repository of volumes that are sent. */
-  repository: text.default(''),
+  repository: text,
 })
 
 export type Sent = z.infer<typeof sent>

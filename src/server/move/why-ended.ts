@@ -34,12 +34,6 @@ const reasonsOf = (host: string): [RegExp, code: string, message: string, hint: 
     `Davit isn’t installed on ${host}.`,
     'Run davit install there, with the same version. Then run davit move again.',
   ],
-  [
-    /there is no command receive/,
-    'move_other_version',
-    `The Davit on ${host} is older than this one: it can’t receive a move.`,
-    'Upgrade it with davit upgrade. Then run davit move again.',
-  ],
 ]
 
 /** From what ssh and the remote shell said. */
