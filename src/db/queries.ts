@@ -12,14 +12,14 @@ export const countRows = (db: Tx, table: SQLiteTable, where: Where) =>
   db.select({ rows: count() }).from(table).where(where).get()!.rows
 
 export const getRow = <Table extends SQLiteTable>(
-  db: Tx,
+  db: Tx | LogDb,
   table: Table,
   where: Where,
   ...order: SQL[]
 ): Table['$inferSelect'] | undefined => readRows(db, table, { where, order, limit: 1 })[0]
 
 export const listRows = <Table extends SQLiteTable>(
-  db: Tx,
+  db: Tx | LogDb,
   table: Table,
   where: Where,
   ...order: SQL[]
@@ -43,15 +43,15 @@ type Head = { text: SQL; columns: [name: string, column: SQLiteColumn][] }
 /** The start of each table's SELECT: building it takes longer than reading a few rows. */
 const heads = new WeakMap<SQLiteTable, Head>()
 
-function headOf(db: Tx, table: SQLiteTable) {
-  const text = sql.raw(db.select().from(table).toSQL().sql)
+function headOf(db: Tx | LogDb, table: SQLiteTable) {
+  const text = sql.raw((db as Tx).select().from(table).toSQL().sql)
   const head = { text, columns: Object.entries(getTableColumns(table)) }
   heads.set(table, head)
   return head
 }
 
 function readRows<Table extends SQLiteTable>(
-  db: Tx,
+  db: Tx | LogDb,
   table: Table,
   { where, order, limit }: { where: Where; order: SQL[]; limit?: number },
 ) {

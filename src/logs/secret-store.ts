@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { listValues } from '../db/queries.ts'
+import { listRows, listValues } from '../db/queries.ts'
 import { newId } from '../db/new-id.ts'
 import { links, pastSecrets, services, variables } from '../db/schema.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -26,9 +26,8 @@ export const sealedVariable = (id: string) => `variable ${id}`
 
 /** Empty when the variable was deleted. */
 export function openSecretVariable({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
-  const where = and(eq(variables.id, id), variables.secret)
-  const row = db.select({ value: variables.value }).from(variables).where(where).get()
-  return row ? secrets.open(row.value, sealedVariable(id)) : ''
+  const [value] = listValues(db, variables.value, and(eq(variables.id, id), variables.secret))
+  return value === undefined ? '' : secrets.open(value, sealedVariable(id))
 }
 
 /** Encrypts the values of a service that no log may show, for its row. */
@@ -40,8 +39,10 @@ export function openServiceSecrets(
   { db, secrets }: { db: Db; secrets: Secrets },
   serviceId: string,
 ): string[] {
-  const row = sealedOf(db, serviceId)
-  return row ? JSON.parse(secrets.open(row.sealed ?? '', sealedSecrets(serviceId))) : []
+  const sealed = sealedOf(db, serviceId)
+  return sealed === undefined
+    ? []
+    : JSON.parse(secrets.open(sealed ?? '', sealedSecrets(serviceId)))
 }
 
 /** The ids whose secrets may be in a log: the environment or service itself, and linked services. */
@@ -56,7 +57,7 @@ export const secretsState = (db: Db, sourceId: string) =>
     ...listSecretVariables(db, sourceId).map(({ id, key, version }) => `${id} ${key} ${version}`),
     ...secretSources(db, sourceId).flatMap((id) => [
       id,
-      sealedOf(db, id)?.sealed?.slice(0, versionLength) ?? '',
+      sealedOf(db, id)?.slice(0, versionLength) ?? '',
       ...listPastSecrets(db, id).map((past) => past.id),
     ]),
   ].join('\n')
@@ -64,11 +65,7 @@ export const secretsState = (db: Db, sourceId: string) =>
 const sealedSecrets = (serviceId: string) => `service secrets ${serviceId}`
 
 const sealedOf = (db: Db, serviceId: string) =>
-  db
-    .select({ sealed: services.secretValues })
-    .from(services)
-    .where(eq(services.id, serviceId))
-    .get()
+  listValues(db, services.secretValues, eq(services.id, serviceId))[0]
 
 /** The former owner. */
 type Owner = { environmentId: string } | { serviceId: string }
@@ -85,13 +82,10 @@ export const rememberSecrets = (
   db.transaction(() => {
     const [sourceId] = Object.values(source) as [string]
     const known = new Map(
-      db
-        .select({ id: pastSecrets.id, value: pastSecrets.value })
-        .from(pastSecrets)
-        .where(ofSource(sourceId))
-        .orderBy(asc(pastSecrets.id))
-        .all()
-        .map(({ id, value }) => [secrets.open(value, contextOf(id)), id]),
+      listRows(db, pastSecrets, ofSource(sourceId), asc(pastSecrets.id)).map(({ id, value }) => [
+        secrets.open(value, contextOf(id)),
+        id,
+      ]),
     )
     const gone: string[] = []
     const rows = [...new Set(values)].map((value) => {
@@ -123,9 +117,8 @@ export const listPastSecrets = (db: Db, sourceId: string) =>
     .all()
 
 export function openPastSecret({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
-  const where = eq(pastSecrets.id, id)
-  const row = db.select({ value: pastSecrets.value }).from(pastSecrets).where(where).get()
-  return row ? secrets.open(row.value, contextOf(id)) : ''
+  const [value] = listValues(db, pastSecrets.value, eq(pastSecrets.id, id))
+  return value === undefined ? '' : secrets.open(value, contextOf(id))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
+import { getRow, listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 import { drainCursors, outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
 import { backups, deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
@@ -38,8 +38,7 @@ export function outputLogOf(
   { containerId, sourceId }: { containerId: string; sourceId: string },
 ): LogKey {
   const runsOnce = and(eq(instances.containerId, containerId), eq(instances.state, 'once'))
-  const job = db.select({ id: instances.id }).from(instances).where(runsOnce).get()
-  return { sourceId, logId: job?.id ?? '' }
+  return { sourceId, logId: getRow(db, instances, runsOnce)?.id ?? '' }
 }
 
 export const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
@@ -236,16 +235,7 @@ export async function removeLogsOf(logDb: LogDb, sourceId: string) {
  * is no such deployment.
  */
 export function getAgeOfLog(db: Db, { id, newest }: { id: string; newest: number }) {
-  const found = db
-    .select({
-      environmentId: deployments.environmentId,
-      status: deployments.status,
-      createdAt: deployments.createdAt,
-      finishedAt: deployments.finishedAt,
-    })
-    .from(deployments)
-    .where(eq(deployments.id, id))
-    .get()
+  const found = getRow(db, deployments, eq(deployments.id, id))
   if (!found) return
   const { environmentId, status, createdAt, finishedAt } = found
   const later = db

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lte, min, notInArray, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { accessCursor, traffic, trafficSeries } from '../db/log-schema.ts'
-import { listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
+import { getRow, listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 import type { AccessPosition } from '../edge/access-tail.ts'
 
 type Row = typeof traffic.$inferSelect
@@ -130,13 +130,9 @@ export const getFirstTime = (logDb: LogDb, sourceId: string, span: number) =>
 
 export function deleteOld(logDb: LogDb, now: number) {
   for (const { span, seconds } of kept) {
-    const oldest = logDb
-      .select({ time: min(traffic.time) })
-      .from(traffic)
-      .where(eq(traffic.span, span))
-      .get()?.time
-    if (oldest == null) continue
-    const until = Math.min(now - seconds, oldest + atOnce)
+    const oldest = getRow(logDb, traffic, eq(traffic.span, span), asc(traffic.time))
+    if (!oldest) continue
+    const until = Math.min(now - seconds, oldest.time + atOnce)
     logDb
       .delete(traffic)
       .where(and(eq(traffic.span, span), lte(traffic.time, until)))

@@ -8,7 +8,7 @@ import { firstServer } from '../../platform/root.ts'
 import { serverNames } from '../../runtime/on-engine.ts'
 import type { ServerList } from '../../runtime/on-engine.ts'
 import type { OtherServer } from './kinds.ts'
-import { listRows } from '../../db/queries.ts'
+import { listRows, listValues } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
 
 export type PruneDeps = {
@@ -104,30 +104,11 @@ export function readNeeds(db: Db): Needs {
     isNotNull(instances.containerId),
     notInArray(instances.state, ['draining', 'removed']),
   )
-  const there = db
-    .select({
-      workloadId: instances.workloadId,
-      containerId: instances.containerId,
-      state: instances.state,
-    })
-    .from(instances)
-    .where(isThere)
-    .all()
-  for (const { workloadId, containerId, state } of there) {
+  for (const { workloadId, containerId, state } of listRows(db, instances, isThere)) {
     const environment = needs.environments.get(workloadId)
     environment?.[state === 'standby' ? 'keptIds' : 'containerIds'].add(containerId!)
   }
-  const isAlive = inArray(deployments.status, alive)
-  const living = db
-    .select({
-      id: deployments.id,
-      environmentId: deployments.environmentId,
-      status: deployments.status,
-      image: deployments.image,
-    })
-    .from(deployments)
-    .where(isAlive)
-    .all()
+  const living = listRows(db, deployments, inArray(deployments.status, alive))
   for (const { id, environmentId, status, image } of living) {
     const environment = needs.environments.get(environmentId)!
     const isServing = status === 'running' || status === 'stopped'
@@ -188,10 +169,9 @@ function keepForRollback(db: Db, { images, environments: known }: Needs) {
   }
 }
 
-export function listDeployed(db: Db, ids: string[]) {
-  const known = db.select({ id: deployments.id }).from(deployments)
-  const found = known.where(inArray(deployments.id, ids)).all()
-  const containers = new Map(found.map(({ id }) => [id, new Set<string>()]))
+function listDeployed(db: Db, ids: string[]) {
+  const known = listValues(db, deployments.id, inArray(deployments.id, ids))
+  const containers = new Map(known.map((id) => [id, new Set<string>()]))
   const rows = listRows(db, instances, inArray(instances.releaseId, [...containers.keys()]))
   for (const { releaseId, containerId } of rows)
     if (containerId) containers.get(releaseId)!.add(containerId)

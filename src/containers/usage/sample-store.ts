@@ -1,19 +1,6 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  getTableColumns,
-  gt,
-  inArray,
-  isNotNull,
-  lte,
-  max,
-  ne,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm'
 import type { Db, LogDb } from '../../db/index.ts'
-import { overwriting } from '../../db/queries.ts'
+import { getRow, overwriting } from '../../db/queries.ts'
 import { samples } from '../../db/log-schema.ts'
 import { instances } from '../../db/schema.ts'
 
@@ -88,20 +75,12 @@ const { span: _, ...shown } = getTableColumns(samples)
 
 /** In bytes; null when the container has no sample. */
 export const getLastMemory = (logDb: LogDb, containerId: string) =>
-  logDb
-    .select({ memory: samples.memory })
-    .from(samples)
-    .where(eq(samples.containerId, containerId))
-    .orderBy(desc(samples.time))
-    .limit(1)
-    .get()?.memory ?? null
+  getRow(logDb, samples, eq(samples.containerId, containerId), desc(samples.time))?.memory ?? null
 
-export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
-  logDb
-    .select({ time: max(samples.time) })
-    .from(samples)
-    .where(and(eq(samples.containerId, containerId), eq(samples.span, spans.fine)))
-    .get()?.time ?? null
+export function getLastSampleTime(logDb: LogDb, containerId: string) {
+  const isFine = and(eq(samples.containerId, containerId), eq(samples.span, spans.fine))
+  return getRow(logDb, samples, isFine, desc(samples.time))?.time ?? null
+}
 
 /** Oldest first. */
 export const listSamples = (
