@@ -5,12 +5,12 @@ import type { SourceMask } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { noContainer } from './find.ts'
 import { findAfter, findBefore } from './engine-find.ts'
-import { end, itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './log-line.ts'
+import { itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
 import { disorder, LogOrder, LogPlace } from './log-place.ts'
-import { lastLength } from './log-source.ts'
-import type { LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
+import { noLines } from './log-source.ts'
+import type { LogFound, LogItem, LogSource, LogWanted } from './log-source.ts'
 import { atLevels } from '../logs/line-levels.ts'
 import { Rest } from '../logs/rest.ts'
 
@@ -29,7 +29,7 @@ export function engineLog(
   id: string,
   mask: () => Promise<SourceMask>,
 ): LogSource {
-  return { last, find, each, follow }
+  return { find, each, follow }
 
   /** Yields batches as the engine sends them; with a place, only the lines after it. */
   async function* read({
@@ -53,25 +53,8 @@ export function engineLog(
     if (rest.length > 0) yield rest
   }
 
-  async function last(wanted: LogWanted & { tail: number }): Promise<LogPage> {
-    const { tail, stream, search, level } = wanted
-    // the engine would count lines that don't pass, too
-    if ((stream ?? search ?? level) !== undefined && tail > 0)
-      return find({ ...wanted, before: end, limit: tail, maxLength: lastLength })
-    const kept: Line[] = []
-    let length = 0
-    let from = 0
-    for await (const lines of each({ ...wanted, after: undefined }))
-      for (const line of lines) {
-        kept.push(line)
-        length += line.text.length
-        while (kept.length - from > tail || length > lastLength) length -= kept[from++]!.text.length
-        if (from > 1000) from -= kept.splice(0, from).length
-      }
-    return { lines: kept.slice(from), previous: null, next: null }
-  }
-
   async function find({ after, before, stream, search, level, ...wanted }: LogFound) {
+    if (wanted.limit === 0) return noLines
     const passes = filterOf({ stream, search, level })
     try {
       if (before !== undefined) return await findBefore(read, { ...wanted, before, passes })

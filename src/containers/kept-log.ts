@@ -10,7 +10,7 @@ import { merged } from '../live/merged.ts'
 import { end, rendering, timestampOf } from './log-line.ts'
 import type { Line, LineFormat } from './log-line.ts'
 import { endNote, LogNote } from './log-note.ts'
-import { lastLength } from './log-source.ts'
+import { lastLength, noLines } from './log-source.ts'
 import type { LogDeps, LogFound, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
 import { sleepUpTo } from '../platform/pause.ts'
 
@@ -39,10 +39,6 @@ export function keptLog(
 
   return {
     find,
-    async last({ tail, ...wanted }) {
-      if (tail === 0) return { lines: [], previous: null, next: null }
-      return find({ ...wanted, before: end, limit: tail, maxLength: lastLength })
-    },
     async *each({ after, ...wanted }) {
       await deps.logs.refresh(log)
       const asked = { ...filterOf(wanted), ...positionOf(after) }
@@ -69,6 +65,7 @@ export function keptLog(
   }
 
   async function find({ after, before, limit, maxLength, ...wanted }: LogFound): Promise<LogPage> {
+    if (limit === 0) return noLines
     if (before === undefined || before === end) await deps.logs.refresh(log)
     const asked = { ...filterOf(wanted), limit, maxLength }
     if (before !== undefined) {

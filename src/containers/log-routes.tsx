@@ -23,7 +23,7 @@ import { usageEvent } from './usage/panel.tsx'
 import type { UsagePoller } from './usage/poller.ts'
 import { openLog } from './open-log.ts'
 import { lastLength } from './log-source.ts'
-import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
+import type { LogDeps, LogItem, LogPage, LogSource, LogWanted } from './log-source.ts'
 
 /** Lines sent first, unless the request says otherwise. */
 const defaultTail = 500
@@ -43,25 +43,18 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-    if (clientOf(c) === 'partial' || wanted.limit !== undefined || isPlaced(wanted))
-      return page(c, { source, wanted })
-    const tail = wanted.tail ?? (wanted.since === undefined ? defaultTail : maxTail)
-    const { lines, ...places } = await source.last({ ...wanted, tail, signal })
+    const { lines, ...places } = await source.find({ ...wanted, ...extentOf(wanted), signal })
+    linkOn(c, places)
+    if (clientOf(c) === 'partial') return linesAsHtml(c, lines.map(shownLine))
     return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places) })
   })
 
-const isPlaced = ({ after, before }: ContainerLogQuery) =>
-  after !== undefined || before !== undefined
-
-async function page(c: Context, { source, wanted }: LogRequest) {
-  const { limit = defaultTail } = wanted
-  const isFromEnd = wanted.limit === undefined && !isPlaced(wanted)
-  const before = isFromEnd ? end : wanted.before
-  const asked = { ...wanted, before, limit }
-  const { lines, ...places } = await source.find({ ...asked, signal: c.req.raw.signal })
-  linkOn(c, places)
-  if (clientOf(c) === 'partial') return linesAsHtml(c, lines.map(shownLine))
-  return linesAsJson(c, { lines, json: lineJson, ...cursorsOf(places) })
+/** The lines after or before one, or the last ones: a limit without a line begins at the start of the log. */
+function extentOf({ after, before, limit, tail, since }: ContainerLogQuery) {
+  if (after !== undefined || before !== undefined || limit !== undefined)
+    return { limit: limit ?? defaultTail }
+  const last = tail ?? (since === undefined ? defaultTail : maxTail)
+  return { before: end, limit: last, maxLength: lastLength }
 }
 
 async function download(c: Context, { source, wanted }: LogRequest) {
@@ -122,16 +115,14 @@ async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
 /** However long they take to find; an empty batch is a sign of life meanwhile. */
 async function* lastOf(source: LogSource, { tail, ...wanted }: LogWanted & { tail: number }) {
   const pages: Line[][] = []
-  let [left, room] = [tail, lastLength]
-  let page = await source.last({ ...wanted, tail })
-  for (;;) {
+  let [before, left, room]: [number | null, number, number] = [end, tail, lastLength]
+  while (before !== null && left > 0 && room > 0) {
+    const page: LogPage = await source.find({ ...wanted, before, limit: left, maxLength: room })
     pages.push(page.lines)
+    before = page.previous
     left -= page.lines.length
     room -= page.lines.reduce((sum, { text }) => sum + text.length, 0)
-    if (page.previous === null || left <= 0 || room <= 0) break
     yield []
-    const rest = { before: page.previous, limit: left, maxLength: room }
-    page = await source.find({ ...wanted, ...rest })
   }
   yield* pages.reverse()
 }

@@ -32,6 +32,8 @@ export type LogFound = Omit<LogWanted, 'tail'> & {
 
 export type LogPage = { lines: Line[]; previous: number | null; next: number | null }
 
+export const noLines: LogPage = { lines: [], previous: null, next: null }
+
 /** In characters, after which the last lines of a log end. */
 export const lastLength = 4 * 2 ** 20
 
@@ -39,9 +41,10 @@ export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 
 /** A log that can be read from the engine or from storage. */
 export type LogSource = {
-  /** The last lines, oldest first. Fewer when they are very long, or take long to find; `previous` continues them. */
-  last: (wanted: LogWanted & { tail: number }) => Promise<LogPage>
-  /** Lines after a sequence number, or the last ones before it. `next` and `previous` continue it. */
+  /**
+   * Lines after a sequence number, or the last ones before it, oldest first. Fewer when they are very long, or
+   * take long to find; `next` and `previous` continue them.
+   */
   find: (wanted: LogFound) => Promise<LogPage>
   /** All lines, oldest first, in batches: also empty ones, as a sign of life while few lines pass. */
   each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { engineLog } from '../../src/containers/engine-log.ts'
+import { end } from '../../src/containers/log-line.ts'
 import { nothingHidden } from '../../src/logs/masks.ts'
 
 const { signal } = new AbortController()
@@ -27,10 +28,10 @@ test('what is read for a file shows that it goes on, also while no line passes',
 
 test('the last lines that pass a filter are found among all, not only among the last', async () => {
   const log = logWith(['wanted 1', 'wanted 2', ...Array<string>(3000).fill('other')])
-  const last = async (tail: number) =>
-    textsOf((await log.last({ tail, search: 'wanted', signal })).lines)
-  expect(await last(9)).toEqual(['wanted 1', 'wanted 2'])
-  expect(await last(1)).toEqual(['wanted 2'])
-  expect(await last(0)).toEqual([])
-  expect(textsOf((await log.last({ tail: 2, signal })).lines)).toEqual(['other', 'other'])
+  const last = async (limit: number, search?: string) =>
+    textsOf((await log.find({ before: end, limit, search, signal })).lines)
+  expect(await last(9, 'wanted')).toEqual(['wanted 1', 'wanted 2'])
+  expect(await last(1, 'wanted')).toEqual(['wanted 2'])
+  expect(await last(0, 'wanted')).toEqual([])
+  expect(await last(2)).toEqual(['other', 'other'])
 })
