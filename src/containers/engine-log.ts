@@ -53,9 +53,9 @@ export function engineLog(
     if (rest.length > 0) yield rest
   }
 
-  async function find({ after, before, stream, search, level, ...wanted }: LogFound) {
+  async function find({ after, before, ...wanted }: LogFound) {
     if (wanted.limit === 0) return noLines
-    const passes = filterOf({ stream, search, level })
+    const passes = filterOf(wanted)
     try {
       if (before !== undefined) return await findBefore(read, { ...wanted, before, passes })
       return await findAfter(read, { ...wanted, after: sequenceOf(after), passes })
@@ -64,14 +64,8 @@ export function engineLog(
     }
   }
 
-  async function* each({
-    stream,
-    search,
-    level,
-    after,
-    ...wanted
-  }: LogWanted & { after?: string | undefined }): AsyncGenerator<Line[]> {
-    const passes = filterOf({ stream, search, level })
+  async function* each({ after, ...wanted }: LogWanted): AsyncGenerator<Line[]> {
+    const passes = filterOf(wanted)
     const place = after === undefined || isNumber(after) ? undefined : new LogPlace(after)
     const from = place ? 0 : sequenceOf(after)
     try {
@@ -82,16 +76,9 @@ export function engineLog(
     }
   }
 
-  async function* follow({
-    after,
-    tail,
-    since,
-    stream,
-    search,
-    level,
-    signal,
-  }: LogWanted & { after?: string | undefined }): AsyncGenerator<LogItem> {
-    const passes = filterOf({ stream, search, level })
+  async function* follow(wanted: LogWanted): AsyncGenerator<LogItem> {
+    const { after, tail, since, signal } = wanted
+    const passes = filterOf(wanted)
     const rest = new Rest(signal)
     void endAtEvents(rest, { feed, id, signal })
     let seen: Container | 'away' | null = null

@@ -104,10 +104,8 @@ async function* usageOf({ usage }: RouteDeps, id: string, signal: AbortSignal) {
     if (look.shown.state !== 'removed') yield usageEvent(look, 'html')
 }
 
-type Chosen = LogWanted & { after?: string | undefined }
-
 /** All lines, or the last ones, or those after one: a line says where to start in place of a tail. */
-async function* chosen(source: LogSource, { tail, after, ...wanted }: Chosen) {
+async function* chosen(source: LogSource, { tail, after, ...wanted }: LogWanted) {
   if (tail !== undefined && after === undefined) yield* lastOf(source, { ...wanted, tail })
   else yield* source.each({ ...wanted, after })
 }
@@ -128,7 +126,7 @@ async function* lastOf(source: LogSource, { tail, ...wanted }: LogWanted & { tai
 }
 
 /** Ends at a time, without following new lines. */
-async function* readUntil(source: LogSource, wanted: Chosen): AsyncGenerator<LogItem> {
+async function* readUntil(source: LogSource, wanted: LogWanted): AsyncGenerator<LogItem> {
   try {
     for await (const lines of chosen(source, wanted)) if (lines.length > 0) yield itemOf(lines)
     yield endNote('until')

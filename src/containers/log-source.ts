@@ -19,11 +19,12 @@ export type LogDeps = {
 export type LogWanted = Omit<LogFilter, 'container'> & {
   /** The number of last lines to start with. */
   tail?: number | undefined
+  /** The id of the line that they begin after. */
+  after?: string | undefined
   signal: AbortSignal
 }
 
 export type LogFound = Omit<LogWanted, 'tail'> & {
-  after?: string | undefined
   before?: number | undefined
   limit: number
   /** Ends a response after this many characters. */
@@ -47,10 +48,10 @@ export type LogSource = {
    */
   find: (wanted: LogFound) => Promise<LogPage>
   /** All lines, oldest first, in batches: also empty ones, as a sign of life while few lines pass. */
-  each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>
+  each: (wanted: LogWanted) => AsyncGenerator<Line[]>
   /**
    * Yields the selected lines, then new ones, without gaps or repeats as far as the
    * lines still exist, with notes about the container in between.
    */
-  follow: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<LogItem>
+  follow: (wanted: LogWanted) => AsyncGenerator<LogItem>
 }
