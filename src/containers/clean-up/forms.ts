@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { flag, lines, whole } from '../../web/fields.ts'
-import { parseItem, pruneKinds } from './kinds.ts'
+import { field } from '../../web/schema-fields.tsx'
+import { optionsOf, parseItem, pruneKinds } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 
 const notAKind = `must be one or more of ${pruneKinds.join(', ')}.`
@@ -32,11 +33,30 @@ export const pruneForm = z
 /** A scheduled clean-up never removes volumes, because they hold data. */
 export const scheduledKinds = pruneKinds.filter((kind) => kind !== 'volumes')
 
+const hours = Array.from({ length: 24 }, (_, hour) => ({
+  value: String(hour),
+  label: `${String(hour).padStart(2, '0')}:00`,
+}))
+
 export const scheduleForm = z.object({
-  enabled: flag().optional(),
-  what: kindsOf(scheduledKinds, `must be one or more of ${scheduledKinds.join(', ')}.`).optional(),
-  hour: whole('an hour', { min: 0, max: 23 }).optional(),
-  threshold: whole('per cent of the disk', { min: 0, max: 99 }).optional(),
+  enabled: field(flag().optional(), { label: 'Clean up every day', isFlag: true }),
+  what: field(
+    kindsOf(scheduledKinds, `must be one or more of ${scheduledKinds.join(', ')}.`).optional(),
+    { label: 'Remove', isMany: true, options: optionsOf(scheduledKinds) },
+  ),
+  hour: field(whole('an hour', { min: 0, max: 23 }).optional(), {
+    label: 'At',
+    isNarrow: true,
+    options: hours,
+    hint: 'In the server’s time. If Davit is down then, it runs later that day.',
+  }),
+  threshold: field(whole('per cent of the disk', { min: 0, max: 99 }).optional(), {
+    label: 'Minimum disk usage',
+    unit: '%',
+    isNarrow: true,
+    inputmode: 'numeric',
+    hint: '0 means always.',
+  }),
 })
 
 function kindsOf<Kind extends PruneKind>(kinds: readonly Kind[], message: string) {

@@ -35,6 +35,17 @@ export const singular = {
   build_cache: 'build_cache',
 } as const satisfies Record<PruneKind, string>
 
+export const kindLabels: Record<PruneKind, string> = {
+  containers: 'Containers',
+  images: 'Images',
+  networks: 'Networks',
+  volumes: 'Volumes',
+  build_cache: 'Build cache',
+}
+
+export const optionsOf = (kinds: readonly PruneKind[]) =>
+  kinds.map((kind) => ({ value: kind, label: kindLabels[kind] }))
+
 /** By default nothing is removed that belongs to others or holds data. */
 export const isTickedByDefault = ({ kind, owner }: { kind: PruneKind; owner: Owner }) =>
   kind !== 'volumes' && owner !== 'other'

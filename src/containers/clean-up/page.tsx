@@ -1,6 +1,7 @@
-import { FormError, Checkbox, Checkboxes, SelectField, TextField } from '../../web/fields-view.tsx'
+import { FormError, Checkboxes, SelectField } from '../../web/fields-view.tsx'
 import { Button, PostForm, SaveRow } from '../../web/form.tsx'
 import type { Draft } from '../../web/draft.ts'
+import { SchemaFields } from '../../web/schema-fields.tsx'
 import { SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
@@ -8,12 +9,11 @@ import type { BuildLimits } from './disk.ts'
 import { DiskChart } from './disk-chart.tsx'
 import type { ShownDisk } from './disk-chart.tsx'
 import { firstServer } from '../../platform/root.ts'
-import { pruneKinds } from './kinds.ts'
+import { optionsOf, pruneKinds } from './kinds.ts'
 import type { Schedule } from './schedule-store.ts'
 import { ErrorAlert } from '../../web/failures.tsx'
 import { bytes, counted } from '../../web/units.ts'
-import type { PruneKind } from './kinds.ts'
-import { scheduledKinds } from './forms.ts'
+import { scheduleForm } from './forms.ts'
 
 export const prunePath = '/settings/prune'
 
@@ -108,17 +108,6 @@ const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
   </div>
 )
 
-export const kindLabels: Record<PruneKind, string> = {
-  containers: 'Containers',
-  images: 'Images',
-  networks: 'Networks',
-  volumes: 'Volumes',
-  build_cache: 'Build cache',
-}
-
-const optionsOf = (kinds: readonly PruneKind[]) =>
-  kinds.map((kind) => ({ value: kind, label: kindLabels[kind] }))
-
 export const CleanUpForm = ({ schedule, draft }: { schedule: Schedule; draft?: Draft }) => (
   <PostForm
     id="clean-up-schedule"
@@ -129,41 +118,11 @@ export const CleanUpForm = ({ schedule, draft }: { schedule: Schedule; draft?: D
     replaces="this"
   >
     <FormError />
-    <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
-    <Checkboxes
-      name="what"
-      label="Remove"
-      values={schedule.what}
-      options={optionsOf(scheduledKinds)}
-    />
-    <div class="field-row">
-      <SelectField
-        name="hour"
-        label="At"
-        value={schedule.hour}
-        options={hours}
-        hint="In the server’s time. If Davit is down then, it runs later that day."
-      />
-      <TextField
-        name="threshold"
-        label="Minimum disk usage (%)"
-        value={schedule.threshold}
-        type="number"
-        min={0}
-        max={99}
-        required
-        hint="0 means always."
-      />
-    </div>
+    <SchemaFields schema={scheduleForm} values={schedule} />
     <LastRun {...schedule} />
     <SaveRow />
   </PostForm>
 )
-
-const hours = Array.from({ length: 24 }, (_, hour) => ({
-  value: String(hour),
-  label: `${String(hour).padStart(2, '0')}:00`,
-}))
 
 const LastRun = ({ lastRunAt, lastOutcome }: Schedule) =>
   lastOutcome === null ? null : (

@@ -1,6 +1,5 @@
 import { bytes } from '../../web/units.ts'
-import { kindLabels } from './page.tsx'
-import { bytesOf, isTickedByDefault, itemOf, pruneKinds } from './kinds.ts'
+import { bytesOf, isTickedByDefault, itemOf, kindLabels, pruneKinds } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import type { Judged } from './plan.ts'
 
