@@ -53,7 +53,7 @@ export class ReadBatches {
       this.#next.resolve()
       this.#next = Promise.withResolvers()
     }
-    return new BatchSlot(this.#batch)
+    return this.#batch.enter()
   }
 
   /** Resolves when the next batch starts. */
@@ -85,35 +85,11 @@ export class ReadBatches {
 }
 
 /** The part of one container in a batch. */
-export class BatchSlot {
-  readonly #batch: ReadBatch
-  #isOver = false
-
-  constructor(batch: ReadBatch) {
-    this.#batch = batch
-    batch.enter()
-  }
-
-  /** The same for all containers of a batch, in milliseconds since 1970. */
-  get until() {
-    return this.#batch.until
-  }
-
-  /** Resolves when the lines are stored, with those of the others. */
-  store(batch: Batch | null): Promise<void> | void {
-    this.#isOver = true
-    if (batch) return this.#batch.store(batch)
-    this.#batch.leave()
-  }
-
-  [Symbol.dispose]() {
-    if (!this.#isOver) this.#batch.leave()
-  }
-}
+export type BatchSlot = ReturnType<ReadBatch['enter']>
 
 class ReadBatch {
-  readonly until = Date.now() - delay
   isOpen = true
+  readonly #until = Date.now() - delay
   readonly #write: (batches: Batch[]) => void
   readonly #batches: Batch[] = []
   readonly #stored = Promise.withResolvers<void>()
@@ -126,17 +102,31 @@ class ReadBatch {
 
   enter() {
     this.#reading++
+    let isOver = false
+    return {
+      /** The same for all containers of a batch, in milliseconds since 1970. */
+      until: this.#until,
+      /** Resolves when the lines are stored, with those of the others. */
+      store: async (batch: Batch | null) => {
+        isOver = true
+        if (batch) await this.#store(batch)
+        else this.#leave()
+      },
+      [Symbol.dispose]: () => {
+        if (!isOver) this.#leave()
+      },
+    }
   }
 
-  async store(batch: Batch) {
+  async #store(batch: Batch) {
     if (!this.isOpen) return this.#write([batch]) // the others didn't wait for this one
     this.#batches.push(batch)
     this.#timer ??= setTimeout(() => this.#end(), waitMs)
-    this.leave()
+    this.#leave()
     return this.#stored.promise
   }
 
-  leave() {
+  #leave() {
     if (--this.#reading === 0) this.#end()
   }
 
