@@ -32,7 +32,7 @@ export const terminalRoutes = (deps: FindDeps & { config: Config; streams: Strea
     refuseTerminal(config, { user, place })
     refuseUnlessRunning(container)
     if (isWebSocket(c)) return connect(c, container)
-    streams.enter(user.id, { isAllowed: () => true, end() {} })() // a WebSocket can't say there are too many
+    streams.refuseMore(user.id) // a WebSocket can't say there are too many
     return show(c, {
       title: `Terminal: ${container.name}`,
       page: () => <TerminalPage container={container} />,
