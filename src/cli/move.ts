@@ -5,10 +5,11 @@ import { layoutIn } from '../server/layout.ts'
 import { take } from '../server/move/arrive.ts'
 import { describeDns } from '../server/move/dns.ts'
 import { sizeOf } from '../server/move/contents.ts'
+import { refuseOtherThanInstalled } from '../server/installed.ts'
 import { describeGroups } from '../server/move/judge.ts'
 import { runMove } from '../server/move/move.ts'
 import type { Moved } from '../server/move/move.ts'
-import { planMove, refuseOtherThanInstalled } from '../server/move/plan.ts'
+import { planMove } from '../server/move/plan.ts'
 import type { MovePlan } from '../server/move/plan.ts'
 import { receiveMove } from '../server/move/receive.ts'
 import { connectRemote, nameOf } from '../server/move/remote.ts'
@@ -52,7 +53,10 @@ export const move: Command = async (args) => {
   const isDry = asked['dry-run']
   if (asked.undo === (asked.server !== undefined) || (asked.undo ? isDry : asked.force))
     throw new UsageError(`usage: ${usage}`)
-  refuseOtherThanInstalled(layout)
+  refuseOtherThanInstalled(layout, {
+    does: 'move',
+    todo: 'Use davit backup here, and davit restore there.',
+  })
   const work = { signal: untilSignal('davit move'), say: (line: string) => print(line) }
   const hold = holdInstallation(layout)
   try {

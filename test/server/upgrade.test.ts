@@ -22,7 +22,8 @@ import { afterStart, afterStop, beforeStart } from '../../src/server/upgrade/hoo
 import { placesOf, readJournal, writeJournal } from '../../src/server/upgrade/journal.ts'
 import type { Places, Upgrade } from '../../src/server/upgrade/journal.ts'
 import { abandonUpgrade, openUpgrade } from '../../src/server/upgrade/unit.ts'
-import { refuseOtherExecutable, whyNotBack } from '../../src/server/upgrade/upgrade.ts'
+import { refuseOtherExecutable } from '../../src/server/installed.ts'
+import { whyNotBack } from '../../src/server/upgrade/upgrade.ts'
 
 let root: string
 let places: Places

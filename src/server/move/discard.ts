@@ -9,7 +9,7 @@ import type { Layout } from '../layout.ts'
 import { localEngine } from '../machine.ts'
 import type { Work } from '../run.ts'
 import { installationOf } from '../store.ts'
-import { configOf } from './facts.ts'
+import { configOf } from '../installed.ts'
 import { holdDavit, isGuarded, startDavit, unguardStart } from './guard.ts'
 import { isPartial, readMove, removeMove, writeMove } from './journal.ts'
 

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseConfig } from '../../config.ts'
 import { installationIn } from '../../db/copy.ts'
 import { openExisting } from '../../db/index.ts'
 import { connectDocker } from '../../docker/index.ts'
@@ -10,23 +9,13 @@ import { spaceOf } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
 import { version } from '../../platform/root.ts'
 import { asDavit } from '../accounts.ts'
-import { settingsOf } from '../environment-file.ts'
+import { configOf } from '../installed.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine, inspectMachine, nearest } from '../machine.ts'
 import { readMove } from './journal.ts'
 import type { Needs } from './messages.ts'
 import { repositoryIn } from './repository.ts'
 import { namesInUse } from '../store.ts'
-
-/** What a server lacks to be an installation by `davit install`; null when it has everything. */
-export function lacksOf({ executable, settings, unit }: Layout) {
-  if (!existsSync('/run/systemd/system')) return 'systemd doesn’t run it'
-  const missing = [executable, settings, unit].find((path) => !existsSync(path))
-  return missing === undefined ? null : `there is no ${missing}`
-}
-
-export const configOf = ({ settings }: Layout) =>
-  parseConfig(settingsOf(readFileSync(settings, 'utf8')))
 
 export type Facts = Awaited<ReturnType<typeof factsOf>>
 

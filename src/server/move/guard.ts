@@ -9,7 +9,7 @@ import type { Layout } from '../layout.ts'
 import type { Work } from '../run.ts'
 import { reload, requestRestart, startService } from '../service.ts'
 import { failsFast, removeDropIn } from '../upgrade/unit.ts'
-import { configOf } from './facts.ts'
+import { configOf } from '../installed.ts'
 
 /*
  * Keeps Davit from starting during a move, on both servers: each start first checks the journals. So

@@ -6,7 +6,7 @@ import { sizeOf } from './contents.ts'
 import type { Group } from './contents.ts'
 import type { Layout } from '../layout.ts'
 import { engineState, otherEngine } from '../machine.ts'
-import { configOf, lacksOf } from './facts.ts'
+import { configOf, lacksOf } from '../installed.ts'
 import type { Facts } from './facts.ts'
 import type { Needs } from './messages.ts'
 

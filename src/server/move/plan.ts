@@ -6,18 +6,17 @@ import type { Db } from '../../db/index.ts'
 import { refuseMissing } from '../../db/failures.ts'
 import { planIn } from '../../doctor/current.ts'
 import { connectDocker } from '../../docker/index.ts'
-import { Failure } from '../../platform/errors.ts'
 import { version } from '../../platform/root.ts'
 import { ownPorts } from '../../addresses/host-ports.ts'
 import { listServers } from '../../servers/store.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
+import { configOf } from '../installed.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine, refuseOtherEngine } from '../machine.ts'
-import { refuseOtherExecutable } from '../upgrade/upgrade.ts'
 import { chooseVolumes, contentsOf, sizeOf } from './contents.ts'
 import type { Choice } from './contents.ts'
-import { configOf, lacksOf, userNamespaceOf } from './facts.ts'
+import { userNamespaceOf } from './facts.ts'
 import { judgeOthers } from './judge.ts'
 import { nameOf } from './remote.ts'
 import type { Destination, Remote } from './remote.ts'
@@ -26,20 +25,6 @@ import { settingFiles } from './settings.ts'
 import { withDatabase } from './visit.ts'
 
 export type MovePlan = Awaited<ReturnType<typeof planMove>>
-
-/** Throws unless `davit install` installed this server and root runs the command. */
-export function refuseOtherThanInstalled(layout: Layout) {
-  if (process.getuid?.() !== 0)
-    throw new Failure('not_root', 'Only root can move Davit.', 'Run it with sudo.')
-  const lacks = lacksOf(layout)
-  if (lacks !== null)
-    throw new Failure(
-      'not_installed',
-      `Davit wasn’t installed here by davit install: ${lacks}.`,
-      'Use davit backup here, and davit restore there.',
-    )
-  refuseOtherExecutable(layout, process.execPath)
-}
 
 type Planning = { layout: Layout; destination: Destination; choice: Choice; remote: Remote }
 

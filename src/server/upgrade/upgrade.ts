@@ -1,21 +1,12 @@
-import {
-  existsSync,
-  linkSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeBackup } from '../../backup/make.ts'
-import { parseConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
 import { appliedSchema, knownSchema } from '../../db/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { compareVersions, version } from '../../platform/root.ts'
 import { asDavit } from '../accounts.ts'
-import { settingsOf } from '../environment-file.ts'
+import { configOf, refuseOtherThanInstalled } from '../installed.ts'
 import type { Layout } from '../layout.ts'
 import { holdInstallation } from '../locks.ts'
 import { refuseMoved } from '../move/journal.ts'
@@ -47,8 +38,11 @@ export type UpgradeOptions = {
 export async function upgradeServer(options: UpgradeOptions, work: Work): Promise<string[]> {
   const { layout } = options
   const places = placesOf(layout)
-  refuseOtherServer(layout)
-  const config = parseConfig(settingsOf(readFileSync(layout.settings, 'utf8')))
+  refuseOtherThanInstalled(layout, {
+    does: 'upgrade',
+    todo: 'Replace the executable or the image as you installed it, and restart Davit.',
+  })
+  const config = configOf(layout)
   refuseMoved(layout)
   using _hold = holdInstallation(layout)
   await finishLast(places, work)
@@ -73,35 +67,6 @@ export async function upgradeServer(options: UpgradeOptions, work: Work): Promis
   work.say(`Restarting: Davit ${version} stops, ${found.version} starts. Apps run on.`)
   await requestRestart(work)
   return await concluded(await untilOver(places, work), places, work)
-}
-
-function refuseOtherServer({ settings, unit, executable }: Layout) {
-  if (process.getuid?.() !== 0)
-    throw new Failure('not_root', 'Only root can upgrade Davit.', 'Run it with sudo.')
-  if (!existsSync('/run/systemd/system'))
-    throw new Failure(
-      'no_systemd',
-      'systemd doesn’t run here.',
-      'Replace the executable or the image as you installed it, and restart Davit.',
-    )
-  const missing = [executable, settings, unit].find((path) => !existsSync(path))
-  if (missing === undefined) return refuseOtherExecutable({ executable }, process.execPath)
-  throw new Failure(
-    'not_installed',
-    `There is no ${missing}, so Davit wasn’t installed here by davit install.`,
-    'Run davit install, or replace the executable by hand and restart Davit.',
-  )
-}
-
-/** Throws unless the installed executable runs this command: it describes the version that is replaced. */
-export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>, own: string) {
-  const [installed, running] = [executable, own].map((path) => statSync(path))
-  if (installed!.ino === running!.ino && installed!.dev === running!.dev) return
-  throw new Failure(
-    'not_installed',
-    `This executable isn’t the installed one, which is ${executable}.`,
-    `Run ${executable} upgrade, or install this one by its command install.`,
-  )
 }
 
 const nothingAsked = () =>
