@@ -90,10 +90,10 @@ export class CleanUps {
       doing: 'it cleaned up',
       again: 'start the clean-up again',
       run: async ({ signal }) => {
-        const choose = dueAt === undefined ? isTickedByDefault : isOldEnough
+        const isChosen = dueAt === undefined ? isTickedByDefault : isOldEnough
         const { prune } = await import('./prune.ts')
         try {
-          await prune(this.#deps, { ...input, choose, signal }, run.outcome)
+          await prune(this.#deps, { ...input, isChosen, signal }, run.outcome)
         } catch (error) {
           if (!signal.aborted) report('a clean-up was aborted', error)
           run.error = error

@@ -1,6 +1,6 @@
 import { EmptyState } from '../../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../../web/form.tsx'
-import { bytes } from '../../web/units.ts'
+import { bytes, counted } from '../../web/units.ts'
 import { allOf, bytesOf, isTickedByDefault } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 import { prunePath } from './page.tsx'
@@ -86,10 +86,7 @@ function summary(candidates: Judged[]) {
   const going = candidates.filter(isTickedByDefault)
   if (going.length === 0)
     return 'Nothing is selected: what is listed holds data, or wasn’t created by Davit.'
-  const things =
-    going.length === 1
-      ? '1 item is selected'
-      : `${going.length.toLocaleString('en')} items are selected`
+  const things = counted(going.length, 'item is selected', 'items are selected')
   const back = bytesOf(going)
   return back > 0 ? `${things}, which frees ${bytes(back)} or more.` : `${things}.`
 }

@@ -20,6 +20,12 @@ export type PruneRequest = {
   servers?: readonly string[] | null | undefined
 }
 
+type Pruning = PruneRequest & {
+  /** Without items. */
+  isChosen: (thing: Judged) => boolean
+  signal: AbortSignal
+}
+
 function targetsOf({ engines }: PruneDeps, { servers }: Pick<PruneRequest, 'servers'>) {
   const all = engines.all.filter(({ serverId }) => servers?.includes(serverId) ?? true)
   const isAway = (docker: Docker) => engines.isAway(docker)
@@ -46,11 +52,7 @@ export async function previewPrune(
  * Removes the requested items that may still be removed, one after the other. The
  * outcome is updated along the way, so it is correct even after an abort.
  */
-export async function prune(
-  deps: PruneDeps,
-  asked: PruneRequest & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
-  outcome: Outcome,
-): Promise<void> {
+export async function prune(deps: PruneDeps, asked: Pruning, outcome: Outcome): Promise<void> {
   const { there, away } = targetsOf(deps, asked)
   const nameOf = (docker: Docker) => otherServer(deps, docker)!.name
   outcome.away.push(...away.map(nameOf))
@@ -64,11 +66,7 @@ export async function prune(
     }
 }
 
-async function pruneOne(
-  deps: PruneDeps,
-  asked: PruneRequest & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
-  outcome: Outcome,
-): Promise<void> {
+async function pruneOne(deps: PruneDeps, asked: Pruning, outcome: Outcome): Promise<void> {
   const facts = await gatherFacts(deps, asked)
   const { serverId } = deps.docker
   const items = asked.items?.filter(
@@ -90,13 +88,7 @@ async function pruneOne(
   }
 }
 
-function choose(
-  plan: Plan,
-  {
-    items,
-    choose: isChosen = isTickedByDefault,
-  }: PruneRequest & { choose?: (thing: Judged) => boolean },
-): { go: Judged[]; skipped: Skipped[] } {
+function choose(plan: Plan, { items, isChosen }: Pick<Pruning, 'items' | 'isChosen'>) {
   if (!items) return { go: plan.candidates.filter(isChosen), skipped: unnamedVolumes(plan) }
   const named = new Set(items)
   const isNamed = (thing: Judged) => named.has(itemOf(thing))

@@ -22,23 +22,19 @@ export function judgePorts({ sshPorts, open }: { sshPorts: number[]; open: numbe
   const ssh = sshPorts.find(isOfApps)
   const others = open.filter((port) => !sshPorts.includes(port))
   return [
-    ...(ssh
-      ? [
-          blocked(
-            'ssh',
-            `sshd listens at port ${ssh}, and 20000 to 29999 are for apps`,
-            'Let it listen at another port, or you would no longer get in.',
-          ),
-        ]
-      : []),
-    ...(others.length > 0
-      ? [
-          wrong(
-            'ports',
-            `programs listen at ${others.join(', ')}: only members of the swarm will reach them`,
-            'Let them listen outside of 20000 to 29999, which are for apps.',
-          ),
-        ]
-      : []),
-  ]
+    ssh
+      ? blocked(
+          'ssh',
+          `sshd listens at port ${ssh}, and 20000 to 29999 are for apps`,
+          'Let it listen at another port, or you would no longer get in.',
+        )
+      : [],
+    others.length > 0
+      ? wrong(
+          'ports',
+          `programs listen at ${others.join(', ')}: only members of the swarm will reach them`,
+          'Let them listen outside of 20000 to 29999, which are for apps.',
+        )
+      : [],
+  ].flat()
 }
