@@ -10,6 +10,7 @@ import { openInstallation } from '../db/installation.ts'
 import { connectDocker, Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets.ts'
+import { firstSignal } from '../platform/signals.ts'
 import { detailsOf } from '../services/connection.tsx'
 import {
   addressOfTarget,
@@ -77,7 +78,7 @@ export const connect: Command = async (args, env) => {
         : []),
     ].join('\n'),
   )
-  await interrupted()
+  await firstSignal()
   return 0
 }
 
@@ -135,8 +136,3 @@ const forward =
       client.destroy()
     }
   }
-
-const interrupted = () =>
-  new Promise<void>((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
-  })
