@@ -166,7 +166,9 @@ export const pruneRoutes = (deps: RouteDeps) => {
 
   async function preview(c: Context, what: PruneKind[], server: string | null): Promise<View> {
     const of = { what, servers: server ? [server] : null, signal: c.req.raw.signal }
-    const plan = await orTooLong(deps, previewPrune(deps, of))
+    // after a timeout the next try is faster, since most of the engine's scan is cached
+    const plan = await within(deps.config.acceptTimeout, previewPrune(deps, of))
+    if (plan === null) throw stillMeasuring()
     return framed(c, {
       fragment: () => <PrunePreview plan={plan} what={what} server={server} />,
       json: () => previewJson(plan),
@@ -208,17 +210,6 @@ const framed = (
   partial: fragment,
   json,
 })
-
-/** The engine scans its whole disk; after a timeout the next try is faster, since most of it is cached. */
-async function orTooLong<Value>(
-  { config }: { config: Config },
-  work: Promise<Value>,
-): Promise<Value> {
-  const value = await within(config.acceptTimeout, work)
-  if (value !== null) return value
-  work.catch(() => {}) // its result is no longer needed
-  throw stillMeasuring()
-}
 
 const stillMeasuring = () =>
   new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')
