@@ -119,13 +119,7 @@ const NothingRuns = ({ isAdmin }: { isAdmin: boolean }) => (
   </EmptyState>
 )
 
-type Heading = {
-  key: string
-  title: string
-  note: string | null
-  href: string | null
-  rank: number
-}
+type Heading = ReturnType<typeof headingOf>
 
 type Group = Heading & { rows: Row[] }
 
@@ -165,7 +159,7 @@ function groupRows(rows: Row[], user: Viewer): Group[] {
 const namesOf = ({ project, environment, service }: OwnPlace) =>
   [project, environment, service].flatMap((named) => named?.name ?? [])
 
-function headingOf({ place }: Row, user: Viewer): Heading {
+function headingOf({ place }: Row, user: Viewer) {
   if (place.kind === 'other') return others
   const { project, service } = place
   const note = place.owner && place.owner.id !== user.id ? `of ${place.owner.email}` : null

@@ -9,27 +9,16 @@ import { deploymentPath } from '../projects/deployment-list.tsx'
 import type { FoundContainer } from './find.ts'
 import type { ShownLogQuery } from './log-forms.ts'
 import { end, shownLine } from './log-line.ts'
-import type { Line } from './log-line.ts'
 import { openLog, storedLogOf } from './open-log.ts'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { counted } from '../web/units.ts'
 
-/** `problem` is the reason why there are no lines. */
-type ContainerLog = { problem: string } | ({ problem: null } & ReadLog)
-
-type ReadLog = {
-  id: string
-  lines: Line[]
-  /** Where those before them go on; null at the start of the log. */
-  previous: number | null
-  chosen: Chosen
-  /** Where the stored log can be read, which outlives the container; null if the log isn't stored. */
-  kept: Kept | null
-}
-
 type Kept = { href: string; name: string }
 
+type ContainerLog = Awaited<ReturnType<typeof logOf>>
+
+/** `problem` is the reason why there are no lines; `previous` is null at the start of the log. */
 export async function logOf(
   deps: LogDeps,
   found: FoundContainer,
@@ -38,7 +27,7 @@ export async function logOf(
     limit = tail.limit,
     signal,
   }: { chosen: ShownLogQuery; limit?: number; signal: AbortSignal },
-): Promise<ContainerLog> {
+) {
   try {
     const { before = end } = chosen
     const asked = { ...tail, ...chosen, before, limit, signal }
@@ -51,6 +40,7 @@ export async function logOf(
   }
 }
 
+/** Where the stored log can be read, which outlives the container; null if the log isn't stored. */
 function keptAt(deps: LogDeps, found: FoundContainer): Kept | null {
   const { place } = found
   if (place.kind !== 'own') return null

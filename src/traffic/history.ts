@@ -1,7 +1,7 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { ranges } from '../web/plot.ts'
-import type { Bounds, Range } from '../web/plot.ts'
+import type { Range } from '../web/plot.ts'
 import { getFirstTime, listServed, spans } from './store.ts'
 import { Tally } from './tally.ts'
 
@@ -18,18 +18,9 @@ const least = 10
 /** Requests in a span of time, of which this many seconds have passed. */
 export type Sample = { time: number; seconds: number; tally: Tally }
 
-export type TrafficHistory = Bounds & {
-  /** The host; null for all. */
-  key: string | null
-  /** All hosts in that time, by number of requests. */
-  hosts: { key: string; requests: number }[]
-  samples: Sample[]
-  total: Tally
-  /** Seconds that the total covers. */
-  seconds: number
-}
+export type TrafficHistory = Awaited<ReturnType<typeof readTraffic>>
 
-/** The traffic of an environment or service, or of one of its hosts. */
+/** The traffic of an environment or service, or of one of its hosts; and all hosts, by number of requests. */
 export async function readTraffic(
   logDb: LogDb,
   {
@@ -38,7 +29,7 @@ export async function readTraffic(
     range,
     now = Date.now(),
   }: { sourceId: string; key?: string | null; range: Range; now?: number },
-): Promise<TrafficHistory> {
+) {
   const { span, of } = drawn[range]
   const seconds = now / 1000
   const until = (Math.floor(seconds / span) + 1) * span
@@ -72,6 +63,7 @@ export async function readTraffic(
       .map(([host, requests]) => ({ key: host, requests }))
       .sort((a, b) => b.requests - a.requests),
     samples: shown,
+    /** That the total covers. */
     seconds: shown.reduce((sum, sample) => sum + sample.seconds, 0),
   }
 }

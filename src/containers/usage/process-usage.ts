@@ -3,7 +3,7 @@ import type { ContainerUsage } from '../../docker/index.ts'
 import type { Range } from '../../web/plot.ts'
 import type { UsagePoller } from './poller.ts'
 import { boundsOf } from './sample-history.ts'
-import type { Figure, History } from './sample-history.ts'
+import type { Figure } from './sample-history.ts'
 import { listContainers, listSamples } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 import { samplesJson } from './shown.ts'
@@ -11,13 +11,8 @@ import { samplesJson } from './shown.ts'
 /** Older containers have hardly any samples left within a week. */
 const newest = 200
 
-export type Use = {
-  /** Null unless one is running and was measured. */
-  now: { containers: number; cpu: number; memory: number; memoryLimit: number } | null
-  history: History
-}
-
-export type WorkloadUsage = { processes: (Use & { process: string })[]; total: Use }
+export type WorkloadUsage = ReturnType<typeof usageOf>
+export type Use = WorkloadUsage['total']
 
 export type UsageDeps = { db: Db; logDb: LogDb; usage: UsagePoller }
 
@@ -29,7 +24,7 @@ export type UsageDeps = { db: Db; logDb: LogDb; usage: UsagePoller }
 export function usageOf(
   { db, logDb, usage }: UsageDeps,
   { workloadId, range }: { workloadId: string; range: Range },
-): WorkloadUsage {
+) {
   const bounds = boundsOf(range)
   const containers = listContainers(db, workloadId, newest)
   const samples = Map.groupBy(
@@ -40,7 +35,7 @@ export function usageOf(
     }),
     ({ containerId }) => containerId,
   )
-  const useOf = (some: typeof containers): Use => ({
+  const useOf = (some: typeof containers) => ({
     now: together(some.flatMap(({ containerId }) => usage.latest(containerId)?.usage ?? [])),
     history: {
       ...bounds,
@@ -56,7 +51,8 @@ export function usageOf(
 
 const isThere = ({ isRemoved }: { isRemoved: boolean }) => !isRemoved
 
-function together(usages: ContainerUsage[]): Use['now'] {
+/** Null unless one is running and was measured. */
+function together(usages: ContainerUsage[]) {
   if (usages.length === 0) return null
   const sum = (of: 'cpu' | 'memory' | 'memoryLimit') =>
     usages.reduce((total, usage) => total + usage[of], 0)
