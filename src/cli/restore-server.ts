@@ -5,16 +5,18 @@ import { restoreServer } from '../backups/server/restore-server.ts'
 import type { Config } from '../config.ts'
 import { askHidden, firstLineOf, isTerminal, readGiven } from './ask.ts'
 import { UsageError, print } from './command.ts'
-import type { Environment } from './command.ts'
+import type { Environment, readMany } from './command.ts'
 import { untilSignal } from './install.ts'
 
-type RestoreArguments = {
-  'key-file'?: string | undefined
-  identity?: string | undefined
-  until?: string | undefined
-  without: string
-  'dry-run': boolean
-}
+export const ofRepository = {
+  'key-file': { type: 'string' },
+  identity: { type: 'string' },
+  until: { type: 'string' },
+  without: { type: 'string', default: '' },
+  'dry-run': { type: 'boolean', default: false },
+} as const
+
+type RestoreArguments = ReturnType<typeof readMany<typeof ofRepository>>['values']
 
 /** Null for a dry run. */
 export async function restoreFrom(

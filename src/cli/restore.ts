@@ -9,18 +9,10 @@ import type { Config } from '../config.ts'
 import { UsageError, print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
 import { knownPassphrase, passphraseOption } from './ask.ts'
-import { restoreFrom } from './restore-server.ts'
+import { ofRepository, restoreFrom } from './restore-server.ts'
 
 const usage =
   'davit restore FILE [--passphrase-file FILE], or davit restore REPOSITORY [--key-file FILE] [--identity FILE] [--until TIME] [--without NAME,…] [--dry-run]'
-
-const ofRepository = {
-  'key-file': { type: 'string' },
-  identity: { type: 'string' },
-  until: { type: 'string' },
-  without: { type: 'string', default: '' },
-  'dry-run': { type: 'boolean', default: false },
-} as const
 
 export const restore: Command = async (args, env) => {
   const options = { ...passphraseOption, ...ofRepository }

@@ -20,11 +20,7 @@ export const targetOptions = {
 
 export const targetUsage = '[--server ADDRESS] [--project PROJECT] [--env NAME] [--json]'
 
-type TargetQuery = {
-  server?: string | undefined
-  project?: string | undefined
-  env?: string | undefined
-}
+type TargetQuery = Partial<Record<'server' | 'project' | 'env', string | undefined>>
 
 /** In the configuration of the repository, which git never publishes. */
 const linked = { server: 'davit.server', project: 'davit.project' }

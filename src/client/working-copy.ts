@@ -60,20 +60,10 @@ export function sameRepository(address: string): string {
     .toLowerCase()
 }
 
-export type WorkingCopy = {
-  root: string
-  /** From the root. */
-  paths: string[]
-  commit: string | null
-  message: string | null
-  branch: string | null
-  /** Tracked files differ from the commit, or untracked ones are among them. */
-  dirty: boolean
-  leftOut: number
-}
+export type WorkingCopy = Awaited<ReturnType<typeof readWorkingCopy>>
 
 /** What git tracks, as it is on disk; with `untracked` also the rest, but for what .gitignore excludes. */
-export async function readWorkingCopy({ untracked }: { untracked: boolean }): Promise<WorkingCopy> {
+export async function readWorkingCopy({ untracked }: { untracked: boolean }) {
   const root = await repositoryRoot()
   const list = async (...args: string[]) =>
     (await git(['ls-files', '-z', ...args], root)).split('\0').filter(Boolean)
@@ -93,8 +83,11 @@ export async function readWorkingCopy({ untracked }: { untracked: boolean }): Pr
   if (paths.length === 0)
     throw new AppError('invalid', 'git tracks no files here. Run git add, or deploy with --dirty.')
   return {
-    ...{ root, paths, commit, branch },
+    ...{ root, commit, branch },
+    /** From the root. */
+    paths,
     message: message && message.slice(0, 300).toWellFormed(),
+    /** Tracked files differ from the commit, or untracked ones are among them. */
     dirty: changes !== '' || (untracked && others.length > 0),
     leftOut: untracked ? 0 : others.length,
   }

@@ -13,7 +13,6 @@ import type { Layout } from './layout.ts'
 import { distributionIn } from './packages.ts'
 import { hasProgram } from './run.ts'
 import { serviceState } from './service.ts'
-import type { ServiceState } from './service.ts'
 import { installationOf } from './store.ts'
 
 export type EngineState =
@@ -83,7 +82,7 @@ export async function engineState(): Promise<EngineState> {
 }
 
 /** Excludes Davit and the Caddy that it left running. Only root sees which process owns a socket. */
-async function others(layout: Layout, listeners: Listener[], { pid }: ServiceState) {
+async function others(layout: Layout, listeners: Listener[], { pid }: { pid: number }) {
   if (listeners.length === 0) return []
   const hasEdge = await edgeRuns(layout)
   const isOwn = ({ by }: Listener) =>

@@ -6,17 +6,8 @@ import type { Layout } from './layout.ts'
 import { run, tryRun } from './run.ts'
 import type { Work } from './run.ts'
 
-export type ServiceState = {
-  isActive: boolean
-  isEnabled: boolean
-  /** 0 when it doesn't run. */
-  pid: number
-  /** Milliseconds since the epoch. */
-  startedAt?: number
-}
-
 /** The state of the service according to systemd. */
-export async function serviceState(): Promise<ServiceState> {
+export async function serviceState() {
   const properties = 'ActiveState,UnitFileState,MainPID,ExecMainStartTimestampMonotonic'
   const { lines } = await tryRun({
     argv: ['systemctl', 'show', service, `--property=${properties}`],
@@ -27,14 +18,16 @@ export async function serviceState(): Promise<ServiceState> {
   return {
     isActive: shown.ActiveState === 'active',
     isEnabled: shown.UnitFileState === 'enabled',
+    /** 0 when it doesn't run. */
     pid: Number(shown.MainPID ?? 0),
+    /** Milliseconds since the epoch. */
     startedAt: Date.now() - uptime + started,
   }
 }
 
 /** False when a file has changed since the start: a change takes effect at the next start. */
 export async function runsCurrent({ executable, settings, unit }: Layout) {
-  const { isActive, isEnabled, pid, startedAt = 0 } = await serviceState()
+  const { isActive, isEnabled, pid, startedAt } = await serviceState()
   if (!isActive || !isEnabled || pid === 0) return false
   try {
     if (readlinkSync(`/proc/${pid}/exe`) !== executable) return false

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { connectDocker } from '../../docker/index.ts'
-import type { Docker } from '../../docker/index.ts'
 import { ok, wrong } from '../../doctor/finding.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -13,13 +12,10 @@ import type { Layout } from '../layout.ts'
 import { localEngine, nearest } from '../machine.ts'
 import { hasProgram, tryRun } from '../run.ts'
 
-type Engine = {
-  info: Awaited<ReturnType<Docker['info']>>
-  state: Awaited<ReturnType<Docker['swarmState']>>
-}
+type Engine = NonNullable<Awaited<ReturnType<typeof readEngine>>>
 
 /** Null when Docker doesn't run here. */
-export async function readEngine(): Promise<Engine | null> {
+export async function readEngine() {
   const docker = connectDocker(localEngine)
   const signal = AbortSignal.timeout(15_000)
   try {

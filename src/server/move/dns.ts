@@ -5,14 +5,7 @@ import type { Db } from '../../db/index.ts'
 import { lookUp } from '../../domains/dns.ts'
 import type { Answer } from '../../domains/dns.ts'
 
-type Change = {
-  host: string
-  type: 'A' | 'AAAA'
-  from: string
-  to: string
-  /** False when the name resolves to other addresses than this server's, such as a proxy's. */
-  leadsHere: boolean
-}
+type Change = ReturnType<typeof changesOf>[number]
 
 /** Names that should resolve to this server: its own domain, and those of apps. */
 export function namesOf(db: Db, config: Config): string[] {
@@ -38,7 +31,7 @@ type Leading = {
 export async function dnsChanges(
   names: string[],
   { signal, ...leading }: Leading & { signal: AbortSignal },
-): Promise<Change[]> {
+) {
   const found = await Promise.all(
     names.map(async (host) => {
       const asked = host.replace('*.', 'davit-move.')
@@ -52,8 +45,9 @@ export async function dnsChanges(
 export function changesOf(
   { host, addresses, problem }: Answer & { host: string },
   { to, here, newServer }: Leading,
-): Change[] {
+) {
   const isKnown = to.length > 0
+  /** False when the name resolves to other addresses than this server's, such as a proxy's. */
   const leadsHere =
     here.length === 0 || addresses.length === 0 || addresses.some((one) => here.includes(one))
   return (['A', 'AAAA'] as const).flatMap((type) => {
