@@ -7,13 +7,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { ContainerOwner } from './find.ts'
 import { maskOf } from './open-log.ts'
 
-export type ShownVariable = {
-  key: string
-  /** Null if hidden. */
-  value: string | null
-  /** The reason why it is hidden. */
-  note: string | null
-}
+export type ShownVariable = Awaited<ReturnType<typeof shownEnvironment>>['environment'][number]
 
 /** Set by Davit or the image for every app, and never secret. */
 const harmless = ['PORT', 'PATH']
@@ -31,7 +25,7 @@ export async function shownEnvironment(
   const stored = new Map(variables.map((variable) => [variable.key, variable]))
   const { mask } = await maskOf(deps, { container, place })
 
-  const show = (entry: string): ShownVariable => {
+  const show = (entry: string) => {
     const at = entry.indexOf('=')
     const [key, value] = [entry.slice(0, at), entry.slice(at + 1)]
     const note = whyHidden({ key, value, isApp, stored: stored.get(key) })

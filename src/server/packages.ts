@@ -6,20 +6,13 @@ import type { Work } from './run.ts'
 /** A program from the distribution's packages. */
 export type Need = 'engine' | 'git' | 'ssh'
 
-export type Distribution = {
-  name: string
-  packages: 'apt-get' | 'dnf' | null
-  /** What its own packages don't provide. */
-  lacks: Need[]
-}
-
 const names = {
   'apt-get': { engine: 'docker.io', git: 'git', ssh: 'openssh-client' },
   dnf: { engine: 'moby-engine', git: 'git', ssh: 'openssh-clients' },
 } as const
 
 /** Parses /etc/os-release, which also names related distributions. */
-export function distributionIn(release: string): Distribution {
+export function distributionIn(release: string) {
   const fields = Object.fromEntries(
     Array.from(release.matchAll(/^([A-Z_]+)=["']?(.*?)["']?$/gm), ([, name, value]) => [
       name,
@@ -28,8 +21,12 @@ export function distributionIn(release: string): Distribution {
   )
   const family = `${fields.ID ?? ''} ${fields.ID_LIKE ?? ''}`.split(' ')
   const is = (...ids: string[]) => ids.some((id) => family.includes(id))
-  const packages = is('debian', 'ubuntu') ? 'apt-get' : is('fedora', 'rhel') ? 'dnf' : null
-  // the relatives of RHEL have Podman instead
+  const packages: keyof typeof names | null = is('debian', 'ubuntu')
+    ? 'apt-get'
+    : is('fedora', 'rhel')
+      ? 'dnf'
+      : null
+  // what its own packages don't provide: the relatives of RHEL have Podman instead
   const lacks: Need[] = packages === 'dnf' && fields.ID !== 'fedora' ? ['engine'] : []
   return { name: fields.PRETTY_NAME ?? 'an unknown distribution', packages, lacks }
 }

@@ -1,27 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { ServerRole } from '../db/schema.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, Failure, invalidField } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import type { createForm } from './form.ts'
 import { isManagedAt, whyApart, whyOtherMachine, whyUnfit } from './judge.ts'
 import { factsOf, insertServer, listServers } from './store.ts'
 import { ensureSwarm, isOurs } from './swarm.ts'
 import type { SwarmDeps, SwarmState } from './swarm.ts'
 
-export type Joining = {
-  name: string
-  address: string
-  sshUser: string
-  sshPort?: number | null | undefined
-  sshKey: string
-  hostKey: string
-  roles: ServerRole[]
-  labels: Record<string, string>
-}
+export type Joining = Pick<z.output<typeof createForm>, 'name' | 'roles' | 'labels' | 'sshPort'> &
+  Record<'address' | 'sshUser' | 'sshKey' | 'hostKey', string>
 
 /** Milliseconds until a member that joined must be ready, and those between two looks. */
 const readyWithin = 10_000
