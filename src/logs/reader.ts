@@ -13,7 +13,6 @@ import { SourceGone } from './read-batches.ts'
 import type { Batch, ReadBatches, BatchSlot } from './read-batches.ts'
 import { deleteCursors } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
-import type { LogKey } from './store.ts'
 import type { Masks } from './masks.ts'
 import { limitOfBatch, upTo } from './position.ts'
 import { originOf } from './process-store.ts'
@@ -80,7 +79,6 @@ export class Reader {
   readonly #readBatches: ReadBatches
   readonly #signal: AbortSignal
   readonly #givenUp = new AbortController()
-  readonly #log: LogKey
   readonly #buffer: LineBuffer
   readonly #lifecycle: ContainerLifecycle
   readonly #rest: Rest
@@ -104,7 +102,6 @@ export class Reader {
     this.#cursor = cursor
     this.#news = [news]
     this.#readBatches = readBatches
-    this.#log = readBatches.log
     const write = (batches: Batch[]) => {
       readBatches.write(batches)
       this.progress.stored()
@@ -209,7 +206,8 @@ export class Reader {
     if (found) {
       this.#tty = found.tty
       const marks = this.#lifecycle.hear(news, found)
-      if (this.#log.logId === '') for (const mark of marks) this.#buffer.mark(mark) // a job does this itself
+      const isOfJob = this.#readBatches.log.logId !== '' // which marks them itself
+      if (!isOfJob) for (const mark of marks) this.#buffer.mark(mark)
       if (this.#lifecycle.hasStarted) this.#found = found
       else this.closed = true
       return
