@@ -21,7 +21,7 @@ export function readHistory(
   const bounds = boundsOf(range, now)
   const containerIds = [containerId]
   const samples = listSamples(logDb, { ...bounds, containerIds, after: bounds.from })
-  return { ...bounds, samples: samples.map(({ containerId: _, ...sample }) => sample) }
+  return { ...bounds, samples: samples.map(({ containerId: _, span: __, ...sample }) => sample) }
 }
 
 /** The range ends now. */

@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm'
 import type { Db, LogDb } from '../../db/index.ts'
-import { getRow, overwriting } from '../../db/queries.ts'
+import { getRow, listRows, overwriting } from '../../db/queries.ts'
 import { samples } from '../../db/log-schema.ts'
 import { instances } from '../../db/schema.ts'
 
@@ -71,8 +71,6 @@ export function deleteOldSamples(logDb: LogDb, now: number) {
       .run()
 }
 
-const { span: _, ...shown } = getTableColumns(samples)
-
 /** In bytes; null when the container has no sample. */
 export const getLastMemory = (logDb: LogDb, containerId: string) =>
   getRow(logDb, samples, eq(samples.containerId, containerId), desc(samples.time))?.memory ?? null
@@ -82,29 +80,14 @@ export function getLastSampleTime(logDb: LogDb, containerId: string) {
   return getRow(logDb, samples, isFine, desc(samples.time))?.time ?? null
 }
 
+type SampleQuery = Pick<Row, 'span'> & { containerIds: string[]; after: number; until: number }
+
 /** Oldest first. */
-export const listSamples = (
-  logDb: LogDb,
-  {
-    containerIds,
-    span,
-    after,
-    until,
-  }: Pick<Row, 'span'> & { containerIds: string[]; after: number; until: number },
-): ContainerSample[] =>
-  logDb
-    .select(shown)
-    .from(samples)
-    .where(
-      and(
-        inArray(samples.containerId, containerIds),
-        eq(samples.span, span),
-        gt(samples.time, after),
-        lte(samples.time, until),
-      ),
-    )
-    .orderBy(asc(samples.time))
-    .all()
+export function listSamples(logDb: LogDb, { containerIds, span, after, until }: SampleQuery) {
+  const { containerId, time } = samples
+  const isOf = and(inArray(containerId, containerIds), eq(samples.span, span))
+  return listRows(logDb, samples, and(isOf, gt(time, after), lte(time, until)), asc(time))
+}
 
 /** The newest containers of an environment or service with their processes, including removed ones. */
 export const listContainers = (db: Db, workloadId: string, limit: number) =>
