@@ -63,14 +63,11 @@ export const getBlockBefore = (
 ): Block | undefined => prepared(logDb).before.get(wanted)
 
 /** The sequence number before the first block that reaches to that time; null when none does. */
-export const getSequenceBefore = (logDb: LogDb, { time, ...log }: LogKey & { time: number }) =>
-  logDb
-    .select({ before: sql<number>`${outputBlocks.first} - 1` })
-    .from(outputBlocks)
-    .where(and(isOf(log), gte(outputBlocks.lastTime, time)))
-    .orderBy(asc(outputBlocks.first))
-    .limit(1)
-    .get()?.before ?? null
+export function getSequenceBefore(logDb: LogDb, { time, ...log }: LogKey & { time: number }) {
+  const reaches = and(isOf(log), gte(outputBlocks.lastTime, time))
+  const block = getRow(logDb, outputBlocks, reaches, asc(outputBlocks.first))
+  return block ? block.first - 1 : null
+}
 
 /** The first and last stored sequence number, the time of the first line, and the bytes of all blocks. */
 export function getExtent(logDb: LogDb, log: LogKey) {
@@ -148,13 +145,7 @@ const isOutput = eq(outputBlocks.logId, '')
 
 /** The last write of the oldest output block that has lines; null when there is none. */
 export const getOldestTime = (logDb: LogDb) =>
-  logDb
-    .select({ time: outputBlocks.lastTime })
-    .from(outputBlocks)
-    .where(and(isOutput, hasLines))
-    .orderBy(asc(outputBlocks.lastTime))
-    .limit(1)
-    .get()?.time ?? null
+  getRow(logDb, outputBlocks, and(isOutput, hasLines), asc(outputBlocks.lastTime))?.lastTime ?? null
 
 /**
  * Removes output blocks whose last line is older. The newest block of each source stays, emptied, because

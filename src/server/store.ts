@@ -1,10 +1,10 @@
 import { SQLiteError } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { desc, eq, isNull } from 'drizzle-orm'
+import { asc, desc, eq, isNull } from 'drizzle-orm'
 import { installationIn } from '../db/copy.ts'
 import type { Db } from '../db/index.ts'
-import { getRow } from '../db/queries.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import { listRestored } from '../db/restored.ts'
 import { backupPlans, deployments, environments, projects, services, users } from '../db/schema.ts'
 import { getCurrent } from '../environments/store.ts'
@@ -98,18 +98,14 @@ const listApps = (db: Db, restored: Set<string>) =>
     })
 
 const listServices = (db: Db, restored: Set<string>) =>
-  db
-    .select()
-    .from(services)
-    .where(isNull(services.deletingAt))
-    .orderBy(services.name)
-    .all()
-    .map(({ id, name, status, errorMessage }): Workload => ({
+  listRows(db, services, isNull(services.deletingAt), asc(services.name)).map(
+    ({ id, name, status, errorMessage }): Workload => ({
       ...{ id, kind: 'service', name },
       isRunning: status === 'running' && !restored.has(id),
       isOver: !restored.has(id) && ['running', 'stopped', 'failed'].includes(status),
       state: errorMessage ?? status,
-    }))
+    }),
+  )
 
 /** Each backs up nothing until it is saved again. */
 export const turnPlansOff = (db: Db) => db.update(backupPlans).set({ nextAt: null }).run()
