@@ -7,18 +7,22 @@ import { warn } from './command.ts'
  */
 export async function writtenToItsEnd(command: () => Promise<number>): Promise<number> {
   let failed: string | undefined
-  const outputs = [process.stdout, process.stderr]
-  for (const output of outputs)
-    output.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code !== 'EPIPE') failed ??= code
-    })
+  const over = new Set<NodeJS.WriteStream>()
+  for (const output of [process.stdout, process.stderr])
+    output
+      .on('error', ({ code }: NodeJS.ErrnoException) => {
+        over.add(output)
+        if (code !== 'EPIPE') failed ??= code
+      })
+      .on('close', () => over.add(output))
   const status = await command()
-  await ended(process.stdout)
+  if (!over.has(process.stdout)) await ended(process.stdout)
   if (failed !== undefined) warn(`the output can’t be written (${failed}).`)
-  await ended(process.stderr)
+  if (!over.has(process.stderr)) await ended(process.stderr)
   return failed === undefined ? status : status || 1
 }
 
+/** Not for one that has failed or was closed by a pipeline: its end is never said. */
 const ended = (output: NodeJS.WriteStream) =>
   new Promise<void>((resolve) => {
     if (output.destroyed) return resolve()

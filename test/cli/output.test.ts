@@ -9,7 +9,9 @@ async function aCommand(body: string) {
   const file = join(aFolder(), 'command.ts')
   await Bun.write(
     file,
-    `import { writtenToItsEnd } from ${module('cli/output.ts')}
+    `import { Readable } from 'node:stream'
+    import { pipeline } from 'node:stream/promises'
+    import { writtenToItsEnd } from ${module('cli/output.ts')}
     import { interruption } from ${module('client/interruption.ts')}
     process.exit(await writtenToItsEnd(async () => { ${body} }))`,
   )
@@ -51,4 +53,26 @@ test('a command that goes on ends when the reader of its output has gone', async
   const shell = ['bash', '-c', '"$@" | head -1; exit ${PIPESTATUS[0]}', 'bash', ...cmd]
   const { exitCode, stdout, stderr } = Bun.spawnSync({ cmd: shell })
   expect([exitCode, stdout.toString(), stderr.toString()]).toEqual([141, 'line\n', ''])
+})
+
+/** Its status and errors, with its output in a file. */
+async function intoFile(body: string, file: string) {
+  const child = Bun.spawn({ ...(await aCommand(body)), stdout: Bun.file(file) })
+  onTestFinished(() => child.kill('SIGKILL'))
+  return [await child.exited, await child.stderr.text()]
+}
+
+test('a command whose output couldn’t be written before its end has one all the same', async () => {
+  const body = `
+    process.stdout.write('x')
+    await new Promise((resolve) => process.stdout.once('error', resolve))
+    return 0`
+  expect(await intoFile(body, '/dev/full')).toEqual([1, expect.stringContaining('ENOSPC')])
+})
+
+test('a command that passes a whole stream to a file ends', async () => {
+  const file = join(aFolder(), 'output')
+  const body = `await pipeline(Readable.from(['x'.repeat(${bytes})]), process.stdout); return 0`
+  expect(await intoFile(body, file)).toEqual([0, ''])
+  expect(Bun.file(file).size).toBe(bytes)
 })
