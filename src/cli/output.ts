@@ -10,9 +10,9 @@ export async function writtenToItsEnd(command: () => Promise<number>): Promise<n
   const over = new Set<NodeJS.WriteStream>()
   for (const output of [process.stdout, process.stderr])
     output
-      .on('error', ({ code }: NodeJS.ErrnoException) => {
+      .on('error', (error: NodeJS.ErrnoException) => {
         over.add(output)
-        if (code !== 'EPIPE') failed ??= code
+        if (isUnwritten(error) && error.code !== 'EPIPE') failed ??= error.code
       })
       .on('close', () => over.add(output))
   const status = await command()
@@ -21,6 +21,9 @@ export async function writtenToItsEnd(command: () => Promise<number>): Promise<n
   if (!over.has(process.stderr)) await ended(process.stderr)
   return failed === undefined ? status : status || 1
 }
+
+/** A pipeline gives its output the errors of its source, too. */
+export const isUnwritten = ({ syscall }: NodeJS.ErrnoException) => syscall === 'write'
 
 /** Not for one that has failed or was closed by a pipeline: its end is never said. */
 const ended = (output: NodeJS.WriteStream) =>

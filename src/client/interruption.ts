@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { isUnwritten } from '../cli/output.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -19,6 +20,7 @@ export function interruption() {
     return [name, handler] as const
   })
   const unwritten = (error: NodeJS.ErrnoException) => {
+    if (!isUnwritten(error)) return
     status ||= error.code === 'EPIPE' ? 128 + constants.signals.SIGPIPE : 1
     controller.abort(error)
   }

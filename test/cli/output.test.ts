@@ -76,3 +76,13 @@ test('a command that passes a whole stream to a file ends', async () => {
   expect(await intoFile(body, file)).toEqual([0, ''])
   expect(Bun.file(file).size).toBe(bytes)
 })
+
+test('a stream that breaks off is no output that can’t be written', async () => {
+  const body = `
+    using interrupted = interruption()
+    const broken = Object.assign(new Error(), { code: 'ECONNRESET' })
+    const source = new Readable({ read() { this.destroy(broken) } })
+    await pipeline(source, process.stdout).catch(() => {})
+    return interrupted.signal.aborted ? interrupted.status : 7`
+  expect(await intoFile(body, join(aFolder(), 'output'))).toEqual([7, ''])
+})
