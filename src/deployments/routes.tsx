@@ -219,10 +219,10 @@ export const deploymentRoutes = (
     )
   }
 
-  /** Other deployments are started by a button alone. */
+  /** Other deployments are started by a button alone, and the note of a freeze isn't asked for in this dialog. */
   function askShareAgain(c: Context, draft: Draft) {
     const { strategy, environment_id: environmentId } = draft.values
-    return strategy === 'share' && environmentId
+    return strategy === 'share' && environmentId && !('note' in draft.errors)
       ? askShare(c, deps, { environmentId, draft })
       : null
   }

@@ -274,6 +274,9 @@ test('what is wrong in the dialog of a share is said at its field, and what was 
   expect(text).toContain('id="field-percent-error"')
   expect(text).toMatch(/name="percent"[^>]*value="80"|value="80"[^>]*name="percent"/)
   expect(text).toContain('value="next"')
-  const button = await post({ branch: 'bad name' })
-  expect([button.status, button.text.includes('<form')]).toEqual([422, false])
+  const tooLong = { ...fields, percent: '5', note: 'a'.repeat(301) }
+  for (const other of [{ branch: 'bad name' }, tooLong]) {
+    const { status, text } = await post(other as Record<string, string>)
+    expect([status, text.includes('<form')]).toEqual([422, false])
+  }
 })
