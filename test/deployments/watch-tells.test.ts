@@ -1,9 +1,11 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { events } from '../../src/db/schema.ts'
+import { eq } from 'drizzle-orm'
+import { events, instances } from '../../src/db/schema.ts'
 import { updateDeployment } from '../../src/deployments/store.ts'
 import { Watches } from '../../src/deployments/watch/watches.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { serverId } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 import { logOf } from './apps.ts'
 import { watched } from './watching.ts'
@@ -107,6 +109,28 @@ test('what a version wrote is told where the engine responds only later', async 
       for (const name of ['inspectContainer', 'listContainers', 'info'] as const)
         delete s.t.faults[name]
       return s.t.docker.info(...of)
+    }
+    collectOutput(s)
+  })
+  expect(s.stored().watch!.lines).toEqual(['it crashes'])
+})
+
+test('what a version wrote on another server is told by the next process, which reaches that later', async () => {
+  const s = await watched()
+  const { engines, db, docker } = s.t.deps
+  keepContainers(s)
+  const read = writes(s, 'it crashes')
+  s.crash()
+  await until(() => s.stored().watch?.end === 'reverted')
+  const other = { serverId: serverId(2) }
+  await toldByNext(s, () => {
+    db.update(instances).set(other).where(eq(instances.releaseId, s.second.id)).run()
+    engines.add({ ...docker, ...other })
+    const { tried } = engines
+    engines.tried = async (...of) => {
+      setImmediate(() => engines.setAway(other, false))
+      await tried.apply(engines, of)
+      read.resolve()
     }
     collectOutput(s)
   })

@@ -79,11 +79,16 @@ async function untilCounted({ db, watched, shutdown }: WatchDeps, id: string) {
 }
 
 /** What its containers wrote last may not be stored yet; that of removed ones is. */
-async function readOutput({ db, docker, collector, shutdown }: WatchDeps, id: string) {
+async function readOutput(deps: WatchDeps, id: string) {
+  const { db, docker, engines, collector, shutdown } = deps
   const signal = AbortSignal.any([shutdown, AbortSignal.timeout(knownWithin)])
   await waitForEngine(docker, { signal })
   const keys = listInstancesOfRelease(db, id).flatMap((one) => keyOf(one) ?? [])
-  await Promise.all(keys.map((key) => collector.finish(key)))
+  const read = keys.map(async (key) => {
+    await engines.tried(key, { signal }).catch(() => {}) // another server is reached a moment after the start
+    await collector.finish(key)
+  })
+  await Promise.all(read)
 }
 
 type Reverted = Pick<Deployment, 'id' | 'environmentId' | 'createdAt'> & { until: number }
