@@ -140,8 +140,8 @@ describe('the files of a context', () => {
 
   test('have the Dockerfile that was read, whatever the repository says of its encoding', async () => {
     const { url } = aRepository({
-      '.gitattributes': 'Dockerfile working-tree-encoding=UTF-16BE\n', // git encodes what follows
-      Dockerfile: 'FROM busybox \n',
+      '.gitattributes': 'Dockerfile working-tree-encoding=UTF-16BE\n',
+      Dockerfile: Buffer.from('FROM busybox \n').swap16().toString('utf16le'), // which git would write as that
       'sub/.gitattributes': 'x ident\n',
       'sub/x': '$Id$',
     })

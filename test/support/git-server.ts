@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 export type GitServer = {
   /** Ends with a slash; a repository `app.git` in the directory is `${url}app.git`. */
@@ -115,72 +115,70 @@ export type Files = Record<string, string | { to: string } | { commit: string } 
 export function makeRepository(dir: string, name: string): string {
   const path = join(dir, name)
   mkdirSync(dir, { recursive: true })
-  git(dir, ['init', '--quiet', '--bare', '--initial-branch=main', path])
-  git(path, ['config', 'uploadpack.allowFilter', 'true'])
+  git(dir, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path])
+  appendFileSync(join(path, 'config'), '[uploadpack]\n\tallowFilter = true\n')
   return path
 }
 
-/** Commits files on top of a branch, through the index of a throw-away work tree; returns the hash. */
+/** Commits files on top of a branch, in one process; returns the hash. */
 export function commitFiles(
   repository: string,
   files: Files,
   { branch = 'main', message = 'A change', author = 'Ada' } = {},
 ): string {
-  const work = `${repository}-work-${Bun.randomUUIDv7()}`
-  mkdirSync(work, { recursive: true })
-  const index = ['--git-dir', repository, '--work-tree', work]
   const ref = `refs/heads/${branch}`
-  const parent = tryGit(work, ['--git-dir', repository, 'rev-parse', '--verify', '--quiet', ref])
-  try {
-    const env = { GIT_INDEX_FILE: join(work, '.index') }
-    if (parent) git(work, [...index, 'read-tree', parent], env)
-    for (const [path, content] of Object.entries(files)) {
-      if (content === null) {
-        git(work, [...index, 'update-index', '--force-remove', '--', path], env)
-        continue
-      }
-      if (typeof content === 'object' && 'commit' in content) {
-        const entry = `160000,${content.commit},${path}`
-        git(work, [...index, 'update-index', '--add', '--cacheinfo', entry], env)
-        continue
-      }
-      const file = join(work, path)
-      mkdirSync(dirname(file), { recursive: true })
-      // Scripts are committed as what can be executed.
-      const mode = typeof content === 'string' && content.startsWith('#!') ? 0o755 : 0o644
-      if (typeof content === 'string') writeFileSync(file, content, { mode })
-      else symlinkSync(content.to, file)
-      git(work, [...index, 'update-index', '--add', '--', path], env)
-    }
-    const tree = git(work, [...index, 'write-tree'], env)
-    const commit = git(
-      work,
-      [...index, 'commit-tree', '-m', message, ...(parent ? ['-p', parent] : []), tree],
-      { GIT_AUTHOR_NAME: author },
-    )
-    git(work, ['--git-dir', repository, 'update-ref', ref, commit])
-    return commit
-  } finally {
-    rmSync(work, { recursive: true, force: true })
+  const name = author.replaceAll(/[<>\n]/g, '') // as git does
+  const commands = [
+    `commit ${ref}`,
+    'mark :1',
+    `author ${name} <${gitEnv.GIT_AUTHOR_EMAIL}> now`,
+    `committer ${gitEnv.GIT_COMMITTER_NAME} <${gitEnv.GIT_COMMITTER_EMAIL}> now`,
+    dataOf(`${message}\n`),
+    ...(hasRef(repository, ref) ? [`from ${ref}^0`] : []),
+    ...Object.entries(files).map(([path, content]) => entryOf(path, content)),
+    'get-mark :1',
+    '',
+  ]
+  const unpacked = ['-c', 'fastimport.unpackLimit=1'] // it would start another process to unpack
+  const importing = ['fast-import', '--quiet', '--date-format=now']
+  return git(repository, [...unpacked, ...importing], {}, Buffer.from(commands.join('\n')))
+}
+
+function hasRef(repository: string, ref: string) {
+  const packed = join(repository, 'packed-refs')
+  if (existsSync(join(repository, ref))) return true
+  return existsSync(packed) && readFileSync(packed, 'utf8').includes(` ${ref}\n`)
+}
+
+const dataOf = (text: string) => `data ${Buffer.byteLength(text)}\n${text}`
+
+/** A line of `git fast-import`. */
+function entryOf(path: string, content: Files[string]) {
+  const quoted = /^"|\n/.test(path) ? JSON.stringify(path) : path
+  if (content === null) return `D ${quoted}`
+  if (typeof content === 'string') {
+    // Scripts are committed as what can be executed.
+    const mode = content.startsWith('#!') ? '100755' : '100644'
+    return `M ${mode} inline ${quoted}\n${dataOf(content)}`
   }
+  if ('commit' in content) return `M 160000 ${content.commit} ${quoted}`
+  return `M 120000 inline ${quoted}\n${dataOf(content.to)}`
 }
 
 /** Runs git by argv and returns what it printed; throws with its error output. */
-export function git(cwd: string, args: string[], env: Record<string, string> = {}): string {
+export function git(
+  cwd: string,
+  args: string[],
+  env: Record<string, string> = {},
+  stdin?: Buffer,
+): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(['git', ...args], {
     cwd,
     env: { ...gitEnv, ...env },
+    stdin: stdin ?? null,
   })
   if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${stderr.toString()}`)
   return stdout.toString().trim()
-}
-
-function tryGit(cwd: string, args: string[]): string | null {
-  try {
-    return git(cwd, args)
-  } catch {
-    return null
-  }
 }
 
 const gitEnv = {

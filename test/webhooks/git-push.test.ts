@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DavitClient } from '../demo/client.ts'
@@ -54,6 +54,7 @@ async function aHost() {
   })
   const hook = join(remote, 'hooks/post-receive')
   const script = join(import.meta.dir, 'post-receive.ts')
+  mkdirSync(join(remote, 'hooks'))
   writeFileSync(hook, `#!/bin/sh\nexec '${process.execPath}' '${script}'\n`)
   chmodSync(hook, 0o755)
 
