@@ -129,10 +129,11 @@ describe('run on a terminal', () => {
     terminal.resize(120, 40)
     terminal.type('sleep 0.2; stty size\n')
     await terminal.shows('40 120')
-    terminal.type('sleep 99\n')
-    await until(() => terminal.text.includes('sleep 99'))
+    // the shell takes keys for text until it runs the command
+    terminal.type('echo $((6 * 7)) runs; sleep 999\n')
+    await terminal.shows('42 runs')
     terminal.type('\u0003') // it ends the command in the shell, not the shell
-    await until(() => /sleep 99[^]*\/ #/.test(terminal.text))
+    await until(() => /42 runs[^]*\/ #/.test(terminal.text))
     terminal.type('exit 5\n')
     await terminal.shows('status 5')
     await terminal.shows('done')
