@@ -1,8 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { apps, giveUpServer } from '../../src/deployments/observe.ts'
 import { labelsFor, processLabel, thisProcess } from '../../src/docker/labels.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import { settleMoves } from '../../src/moves/keep.ts'
+import * as pauses from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { getMove } from '../../src/runtime/move-store.ts'
 import { services } from '../../src/services/observe.ts'
@@ -104,6 +105,8 @@ test('a service whose old server ends in the copy runs once that is back', async
   const s = await inTheCopy('service', { isBack: true })
   s.isFree()
   s.t.engines.setAway({ serverId: second }, true)
+  const { sleepUpTo } = pauses // what needs it is tried again and again, a second apart
+  using _ = spyOn(pauses, 'sleepUpTo').mockImplementation((_, signal) => sleepUpTo(1, signal))
   s.goOn.reject(new EngineError(0, 'the connection broke'))
   await s.asked
   await s.t.jobs.idle()
