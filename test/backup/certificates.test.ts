@@ -18,7 +18,7 @@ import { makeFolder } from '../../src/edge/slots.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { ensureEdgeContainer, readCertificates } from '../../src/runtime/edge-container.ts'
 import { anInternet, here } from '../domains/internet.ts'
-import { freePort } from '../edge/caddy.ts'
+import { freePort } from '../support/free-port.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 
 const net = await anInternet()

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { freePort } from '../support/free-port.ts'
 import { aDavit } from './connections.ts'
 
 const component = (text: string, port: number) => `
@@ -16,11 +17,6 @@ services:
 const answerOf = async (address: string) =>
   (await fetch(`http://${address}`, { keepalive: false })).text()
 
-function freePort() {
-  using server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  return String(server.port)
-}
-
 test('a local port leads to a service that publishes none, also to its next containers', async () => {
   const t = await aDavit()
   const ada = await t.register('ada@example.com')
@@ -31,7 +27,7 @@ test('a local port leads to a service that publishes none, also to its next cont
   const said = await back.open()
   expect(said).toBe(`site (back, port 8082) is at ${back.address()} until Ctrl-C.\n`)
   expect(await answerOf(back.address())).toBe('back\n')
-  const port = freePort()
+  const port = String(freePort())
   const front = t.connect([service.id, '--target', 'front:8081', '--port', port])
   await front.open()
   expect(front.address()).toBe(`127.0.0.1:${port}`)

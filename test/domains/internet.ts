@@ -16,7 +16,7 @@ import { aNameServer } from '../support/name-server.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { loopback } from '../support/tls.ts'
 import { until } from '../support/until.ts'
-import { freePort } from '../edge/caddy.ts'
+import { freePort } from '../support/free-port.ts'
 import { anAuthority } from '../edge/pebble.ts'
 
 /** This machine, as everyone's names have it. */

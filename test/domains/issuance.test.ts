@@ -8,7 +8,7 @@ import { testApp } from '../support/app.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { aNameServer } from '../support/name-server.ts'
 import { until } from '../support/until.ts'
-import { freePort } from '../edge/caddy.ts'
+import { freePort } from '../support/free-port.ts'
 import { anAuthority } from '../edge/pebble.ts'
 import { here } from './internet.ts'
 

@@ -15,8 +15,6 @@ import { freePort } from '../support/free-port.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 
-export { freePort }
-
 export const { signal } = new AbortController()
 
 /** Configurations that may come one after the other while one asks. */

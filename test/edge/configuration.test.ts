@@ -7,7 +7,8 @@ import { pageAddress } from '../../src/edge/plan.ts'
 import { folderInside } from '../../src/edge/container.ts'
 import { run } from '../support/machine/command.ts'
 import { gitExample } from '../support/tls.ts'
-import { aHost, anEdge, freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { aHost, anEdge, signal } from './caddy.ts'
 
 const edge = await anEdge()
 edge.slots('app', edge.app(echo))

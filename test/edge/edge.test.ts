@@ -13,7 +13,8 @@ import {
 import { Failure } from '../../src/platform/errors.ts'
 import { askEngine } from '../support/machine/engine.ts'
 import { until } from '../support/until.ts'
-import { aHost, anEdge, freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { aHost, anEdge, signal } from './caddy.ts'
 
 const edge = await anEdge()
 const { admin, deps, folder, ports } = edge

@@ -9,7 +9,8 @@ import type { Host, Listener } from '../../src/edge/plan.ts'
 import { makeFolder } from '../../src/edge/slots.ts'
 import type { Apart } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { aHost, anEdge, freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { aHost, anEdge, signal } from './caddy.ts'
 
 const edge = await anEdge()
 const { admin, folder, ports } = edge

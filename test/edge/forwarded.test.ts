@@ -4,7 +4,8 @@ import { readAccessLine } from '../../src/edge/access-log.ts'
 import { readAccessLog } from '../../src/edge/access-tail.ts'
 import { gitExample } from '../support/tls.ts'
 import { until } from '../support/until.ts'
-import { aHost, anEdge, freePort } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { aHost, anEdge } from './caddy.ts'
 
 const edge = await anEdge()
 edge.slots(

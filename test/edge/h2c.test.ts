@@ -6,7 +6,8 @@ import { folderInside } from '../../src/edge/container.ts'
 import { pageAddress } from '../../src/edge/plan.ts'
 import { drained } from '../../src/edge/sockets.ts'
 import { gitExample } from '../support/tls.ts'
-import { aHost, anEdge, freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { aHost, anEdge, signal } from './caddy.ts'
 
 const edge = await anEdge()
 

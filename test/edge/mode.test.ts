@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { refusedHere } from '../../src/edge/mode.ts'
-import { freePort } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
 
 const place = (more: Partial<Parameters<typeof refusedHere>[0]> = {}) => ({
   apart: null,

@@ -11,7 +11,8 @@ import { ensureEdgeImages } from '../support/machine.ts'
 import { askEngine } from '../support/machine/engine.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { until } from '../support/until.ts'
-import { freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { signal } from './caddy.ts'
 
 await ensureEdgeImages({ say: console.error })
 const directory = mkdtempSync(join(tmpdir(), 'davit-'))

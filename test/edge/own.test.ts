@@ -7,7 +7,8 @@ import { ownCaddy } from '../../src/edge/own.ts'
 import type { Engine } from '../../src/edge/own.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { until } from '../support/until.ts'
-import { freePort, signal } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
+import { signal } from './caddy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'davit-edge-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -3,7 +3,7 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { pebbleImage } from '../support/images/edge.ts'
 import { loopback } from '../support/tls.ts'
 import { until } from '../support/until.ts'
-import { freePort } from './caddy.ts'
+import { freePort } from '../support/free-port.ts'
 
 /**
  * An authority of the test's own that validates names as a public one does, over this port of HTTP. Without

@@ -3,15 +3,10 @@ import type { Wait } from '../../src/runtime/component.ts'
 import { restartLive, startStopped, stopLive } from '../../src/runtime/restart.ts'
 import { listLive } from '../../src/runtime/revert.ts'
 import { getLiveRelease, listInstances } from '../../src/runtime/store.ts'
+import { freePort } from '../support/free-port.ts'
 import { aComponent, aWorkload, broken } from './workload.ts'
 
 const signal = new AbortController().signal
-
-/** A port of this host that nobody has. */
-function freePort() {
-  using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  return listener.port
-}
 
 /** A `web`, and workers beside it. */
 const webAndWorkers = (

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDocker } from '../../../src/docker/index.ts'
+import { freePort } from '../../support/free-port.ts'
 import { ensureProgram } from '../../support/images/restic.ts'
 
 /** The address of this machine at which containers reach it. */
@@ -26,8 +27,7 @@ async function start(argv: (place: Place) => string[]) {
   const program = await ensureProgram({ suite: 'bookworm', name: 'rclone' })
   const folder = mkdtempSync(join(tmpdir(), 'davit-server-'))
   const host = await hostAddress()
-  const port = freePort(host)
-  const address = `${host}:${port}`
+  const address = `${host}:${freePort()}`
   const child = Bun.spawn([program, ...argv({ folder, address })], {
     stdin: 'ignore',
     stdout: 'ignore',
@@ -51,9 +51,3 @@ const answers = (address: string) =>
     () => true,
     () => false,
   )
-
-function freePort(hostname: string) {
-  const listener = Bun.listen({ hostname, port: 0, socket: { data() {} } })
-  listener.stop(true)
-  return listener.port
-}
