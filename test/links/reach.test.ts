@@ -61,10 +61,11 @@ test('an app reaches a linked service at its first line, and no one else’s app
   const { containerId } = await other.deploy()
   const ask = async (id: string, host: string) =>
     (await execIn(id, ['timeout', '3', 'wget', '-qO-', `http://${host}/`])).output
-  for (const host of ['greeter', 'web', addresses[network]!, `greeter.${network}`]) {
-    expect(await ask(deployment.containerId, host)).toBe('hello')
-    expect(await ask(containerId, host)).not.toContain('hello')
-  }
+  const hosts = ['greeter', 'web', addresses[network]!, `greeter.${network}`]
+  const ofAll = (id: string) => Promise.all(hosts.map((host) => ask(id, host)))
+  const [linked, others] = await Promise.all([ofAll(deployment.containerId), ofAll(containerId)])
+  expect(linked).toEqual(hosts.map(() => 'hello'))
+  expect(others.join()).not.toContain('hello')
 
   // a service that is recreated takes its name along
   await ada.put(`/services/${service.id}`, { GREETING: 'hello again' })
