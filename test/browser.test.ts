@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { anApp, aRepository } from './deployments/apps.ts'
-import { createAndDeploy, deleteProject, openBrowser, register } from './support/browser.ts'
+import { simulatedApp } from './support/app.ts'
+import { createAndDeploy, deleteProject, openBrowser, openOn, register } from './support/browser.ts'
 
 test('the first visitor makes an account and watches a repository become a running app', async () => {
   const { page, directory, complaints } = await openBrowser()
@@ -40,7 +41,7 @@ test('the first visitor makes an account and watches a repository become a runni
 })
 
 test('a dialog keeps what was typed, shows what is wrong, and gives the focus back', async () => {
-  const { page, complaints } = await openBrowser()
+  const { page, complaints } = await openOn(simulatedApp())
   await register(page)
   await page.goto('/projects/new')
   await page.fill('[name=name]', 'site')

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { openBrowser, register } from '../support/browser.ts'
+import { simulatedApp } from '../support/app.ts'
+import { account, openOn, register } from '../support/browser.ts'
 
 test('a dialog opened by its address is a page, is refused in its place, and its token copied', async () => {
-  const { page, complaints, account } = await openBrowser()
+  const { page, complaints } = await openOn(simulatedApp())
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await register(page)
   await page.goto('/settings/tokens/new')

@@ -1,20 +1,21 @@
 import { expect, test } from 'bun:test'
 import { contents } from '../../src/docs/documents.ts'
-import { openBrowser } from '../support/browser.ts'
+import { simulatedApp } from '../support/app.ts'
+import { openOn } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 
 test('no document is wider than a phone: tables and code scroll by themselves', async () => {
-  const { page, complaints, davit } = await openBrowser()
+  const { page, complaints } = await openOn(simulatedApp())
   await page.setViewportSize({ width: 390, height: 844 })
   const names = contents().flatMap(({ entries }) => entries.map(({ name }) => name))
   const wide: string[] = []
   for (const name of names) {
-    await page.goto(`${davit.url}/docs/${name}`)
+    await page.goto(`/docs/${name}`)
     const width = await page.locator('html').evaluate((html) => html.scrollWidth)
     if (width > 390) wide.push(`${name}: ${width}`)
   }
   expect(wide).toEqual([])
-  await page.goto(`${davit.url}/docs/security`)
+  await page.goto('/docs/security')
   const table = page.locator('.doc-table').first()
   expect(await table.evaluate((box) => box.scrollWidth > box.clientWidth)).toBe(true)
   await table.focus()
@@ -24,9 +25,9 @@ test('no document is wider than a phone: tables and code scroll by themselves', 
 }, 60_000)
 
 test('a search leads to the heading that it found, and the contents stand beside it', async () => {
-  const { page, davit } = await openBrowser()
+  const { page } = await openOn(simulatedApp())
   await page.setViewportSize({ width: 1280, height: 800 })
-  await page.goto(`${davit.url}/docs`)
+  await page.goto('/docs')
   await page.getByLabel('Search the documentation').fill('no_answer')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'What failures mean: no_answer' }).click()

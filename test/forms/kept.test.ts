@@ -1,29 +1,21 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { deleteSessionsOf } from '../../src/accounts/store.ts'
-import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
+import { hashPassword } from '../../src/accounts/passwords.ts'
+import { deleteSessionsOf, insertUser } from '../../src/accounts/store.ts'
+import { simulatedApp } from '../support/app.ts'
+import { account, openAs } from '../support/browser.ts'
 import { aSession } from '../support/session.ts'
 import { until } from '../support/until.ts'
 
-const account = { email: 'ada@example.com', password: 'correct horse battery' }
+const passwordHash = await hashPassword(account.password)
 
-/** A browser in front of a Davit whose first account was just made. */
-async function registered() {
-  const t = testApp()
-  const { origin } = listening(t).url
-  const { page } = await openPage(origin)
-  await page.goto('/auth/register')
-  await page.fill('[name=email]', account.email)
-  await page.fill('[name=password]', account.password)
-  await page.click('main button[type=submit]')
-  await page.waitForURL(/dashboard/)
-  const endSession = () => {
-    const row = t.db.$client.query<{ id: string }, []>('SELECT id FROM users').get()!
-    deleteSessionsOf(t.db, row.id)
-  }
-  return { t, page, endSession }
+/** A browser in which someone is logged in. */
+async function loggedIn() {
+  const t = simulatedApp()
+  const { email } = account
+  const user = insertUser(t.db, { email, name: null, passwordHash, role: 'admin' })
+  const { page } = await openAs(t, user)
+  return { t, page, endSession: () => deleteSessionsOf(t.db, user.id) }
 }
 
 /** Types an address, and sees the name follow it. */
@@ -57,7 +49,7 @@ const storedText = (page: Page) =>
 const htmlOf = (page: Page) => page.evaluate<string>('document.documentElement.outerHTML')
 
 test('what was typed survives a server that is away, and is sent again from there', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await page.goto('/projects/new')
   await typeProject(page)
   await page.route('**/projects', (route) => route.abort('connectionrefused'))
@@ -70,7 +62,7 @@ test('what was typed survives a server that is away, and is sent again from ther
 })
 
 test('a proxy that answers for a server that is away replaces nothing', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await page.goto('/projects/new')
   await typeProject(page)
   await page.route('**/projects', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1>' }))
@@ -80,7 +72,7 @@ test('a proxy that answers for a server that is away replaces nothing', async ()
 })
 
 test('refused input is there after a reload and after Back, until it is taken', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await page.goto('/projects/new')
   await typeRepository(page, 'ext::sh -c id', 'sh -c id')
   await page.fill('[name=name]', 'site')
@@ -104,7 +96,7 @@ test('refused input is there after a reload and after Back, until it is taken', 
 })
 
 test('a form whose session has ended is filled in again after the login', async () => {
-  const { page, endSession } = await registered()
+  const { page, endSession } = await loggedIn()
   await page.goto('/projects/new')
   await typeProject(page)
   endSession()
@@ -120,7 +112,7 @@ test('a form whose session has ended is filled in again after the login', async 
 })
 
 test('so is one in a dialog, which opens again, but for its secrets', async () => {
-  const { page, endSession } = await registered()
+  const { page, endSession } = await loggedIn()
   await aProject(page)
   await page.click('text=Variables')
   await page.waitForURL(/variables/) // before its scripts are there, a dialog is a page
@@ -150,7 +142,7 @@ test('so is one in a dialog, which opens again, but for its secrets', async () =
 })
 
 test('another user of the browser sees nothing of it, nor does anyone after a logout', async () => {
-  const { t, page, endSession } = await registered()
+  const { t, page, endSession } = await loggedIn()
   await page.goto('/projects/new')
   await page.fill('[name=repository_url]', 'https://git.example.com/team/site.git')
   await page.fill('[name=name]', 'site of ada')
@@ -175,7 +167,7 @@ test('another user of the browser sees nothing of it, nor does anyone after a lo
 })
 
 test('a password is shown on demand, hidden again when it is sent, and there is no button without script', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await page.goto('/settings/profile')
   const field = page.locator('#field-password')
   await field.fill('another horse battery')
@@ -200,7 +192,7 @@ test('a password is shown on demand, hidden again when it is sent, and there is 
 })
 
 test('what one person typed is removed as soon as another is logged in at the same browser', async () => {
-  const { t, page, endSession } = await registered()
+  const { t, page, endSession } = await loggedIn()
   await page.goto('/projects/new')
   await page.fill('[name=repository_url]', 'ext::sh -c id')
   await page.fill('[name=name]', 'a-private-name')
@@ -216,7 +208,7 @@ test('what one person typed is removed as soon as another is logged in at the sa
 })
 
 test('after a refusal, a field that is edited loses its error, and what is derived from it follows until it is typed', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await page.goto('/projects/new')
   await typeRepository(page, 'not a url', 'not a url')
   const create = page.getByRole('button', { name: 'Create project', exact: true })
@@ -241,7 +233,7 @@ test('after a refusal, a field that is edited loses its error, and what is deriv
 })
 
 test('a box that was unticked stays so after a refusal, and follows again in the next form', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await aProject(page)
   await page.click('text=Variables')
   const secret = page.locator('#modal [name=secret][type=checkbox]')
@@ -265,7 +257,7 @@ test('a box that was unticked stays so after a refusal, and follows again in the
 })
 
 test('the passwords of a refused form are there again beside the names that the server drew', async () => {
-  const { page } = await registered()
+  const { page } = await loggedIn()
   await aProject(page)
   await page.click('text=Variables')
   await page.waitForURL(/variables/)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { openBrowser, deleteProject } from '../support/browser.ts'
+import { account, deleteProject, openBrowser } from '../support/browser.ts'
 
 test('from the first start to a running sample app: two forms, two clicks', async () => {
   const begun = performance.now()
-  const { page, account, complaints } = await openBrowser({ env: { DAVIT_ALLOW_LOCAL_REPOS: '0' } })
+  const { page, complaints } = await openBrowser({ env: { DAVIT_ALLOW_LOCAL_REPOS: '0' } })
   let clicks = 0
   const press = async (name: string) => {
     clicks++

@@ -1,31 +1,22 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { testApp, withAda } from '../support/app.ts'
-import { openBrowser, openPage, register } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { openBrowser, openOn, openPage, register } from '../support/browser.ts'
 import { startDavit } from '../support/davit.ts'
 import { everything } from '../support/everything.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
 
-/** The page of an environment, opened by its owner, and a second tab of the same browser. */
-async function anEnvironmentPage() {
-  const opened = await openBrowser()
-  const { page } = opened
+/** The page of an environment, opened by its owner. */
+async function anEnvironmentPage<Opened extends { page: Page; url: string }>(opened: Opened) {
+  const { page, url } = opened
   await register(page)
-  await page.goto('/projects/new')
-  await page.fill('[name=name]', 'site')
-  await page.fill('[name=repository_url]', 'https://git.example.com/site.git')
-  await page.getByRole('button', { name: 'Create project', exact: true }).click()
-  await page.waitForURL(/projects\/[0-9a-f-]{36}$/)
-  await page.goto(`${page.url()}/envs`)
-  await page.getByRole('link', { name: 'production', exact: true }).click()
-  await page.waitForURL(/envs\//)
-  const path = new URL(page.url()).pathname
-  /** Changes something as a program would, from a session of the same user. */
-  const send = async (method: string, url: string, body: object) => {
+  /** Asks as a program would, from a session of the same user. */
+  const send = async (method: string, path: string, body?: object) => {
     const cookies = await page.context().cookies()
     const token = cookies.find(({ name }) => name === 'svc_csrf')!.value
-    const response = await fetch(url, {
+    const response = await fetch(url + path, {
       method,
       headers: {
         'Content-Type': 'application/json',
@@ -33,28 +24,36 @@ async function anEnvironmentPage() {
         Cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
         'X-CSRF-Token': token,
       },
-      body: JSON.stringify(body),
+      ...(body && { body: JSON.stringify(body) }),
     })
     expect(response.status).toBeLessThan(300)
+    const text = await response.text()
+    return text === '' ? null : JSON.parse(text)
   }
-  const setBranch = (url: string, branch: string) => send('PUT', url + path, { branch })
-  return { ...opened, path, send, setBranch }
+  const repositoryUrl = 'https://git.example.com/site.git'
+  const project = await send('POST', '/projects', { name: 'site', repositoryUrl })
+  const [environment] = (await send('GET', `/projects/${project.id}/envs`)).items
+  const path = `/projects/${project.id}/envs/${environment.id}`
+  await page.goto(path)
+  const setBranch = (branch: string) => send('PUT', path, { branch })
+  return { ...opened, project, environment, send, setBranch }
 }
 
+const onEnvironment = async () => anEnvironmentPage(await openOn(simulatedApp()))
+
 test('a page follows what it shows, and keeps the focus', async () => {
-  const { page, davit, setBranch, complaints } = await anEnvironmentPage()
+  const { page, setBranch, complaints } = await onEnvironment()
   await page.locator('#environment-status a').first().focus()
   const focused = () => page.evaluate<string>('document.activeElement.textContent')
   const before = await focused()
-  await setBranch(davit.url, 'release')
+  await setBranch('release')
   await page.getByText('release', { exact: true }).waitFor()
   expect(await focused()).toBe(before)
   expect(complaints).toEqual([])
 })
 
 test('a page says that Davit is away, and catches up when it is back', async () => {
-  const { page, davit, directory, setBranch } = await anEnvironmentPage()
-  const { url } = davit
+  const { page, url, davit, directory, setBranch } = await anEnvironmentPage(await openBrowser())
   process.kill(davit.pid, 'SIGKILL')
   await davit.exited
   await page.getByText('can’t be reached').waitFor()
@@ -69,7 +68,7 @@ test('a page says that Davit is away, and catches up when it is back', async () 
     },
   })
   try {
-    await setBranch(url, 'after')
+    await setBranch('after')
     await page.getByText('after', { exact: true }).waitFor()
     await page.getByText('can’t be reached').waitFor({ state: 'hidden' })
     await refused.waitFor({ state: 'hidden' })
@@ -79,22 +78,21 @@ test('a page says that Davit is away, and catches up when it is back', async () 
 })
 
 test('what is typed stays when the session ends elsewhere, until it is sent', async () => {
-  const { page, davit, path, send } = await anEnvironmentPage()
-  await page.goto(`/envs/${path.split('/').at(-1)}/domains`)
+  const { page, environment, send } = await onEnvironment()
+  await page.goto(`/envs/${environment.id}/domains`)
   await page.getByRole('link', { name: 'Add domain' }).first().click()
   await page.fill('dialog [name=host]', 'shop.example.com')
   const refused = page.waitForResponse((answer) => answer.status() === 401)
-  await send('POST', `${davit.url}/auth/logout`, {})
+  await send('POST', '/auth/logout', {})
   await refused
   await page.locator('#live-stream > *').waitFor({ state: 'detached' })
   expect(await page.inputValue('dialog [name=host]')).toBe('shop.example.com')
 })
 
 test('a menu that is open stays the one of its row when rows come above it', async () => {
-  const { page, davit, path, send } = await anEnvironmentPage()
-  const environmentId = path.split('/').at(-1)
-  const list = `${/^\/projects\/[^/]+/.exec(path)![0]}/deployments`
-  const deploy = () => send('POST', davit.url + list, { environmentId })
+  const { page, project, environment, send } = await onEnvironment()
+  const list = `/projects/${project.id}/deployments`
+  const deploy = () => send('POST', list, { environmentId: environment.id })
   await deploy()
   await page.goto(list)
   await page.getByLabel('Actions for #1').click()

@@ -12,7 +12,8 @@ import { findBrowser } from './machine/browsers.ts'
 import { removeInstallation } from './remove-from-engine.ts'
 import { aSession } from './session.ts'
 
-const account = { email: 'ada@example.com', password: 'correct horse battery' }
+/** Of the first user. */
+export const account = { email: 'ada@example.com', password: 'correct horse battery' }
 
 /** A Davit of its own and a browser in front of it; what the browser complains of is collected. */
 export async function openBrowser({ env = {} }: { env?: Record<string, string> } = {}) {
@@ -22,6 +23,7 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
     env: {
       DAVIT_DATA_DIR: join(directory, 'data'),
       DAVIT_ALLOW_LOCAL_REPOS: '1',
+      DAVIT_SETTLE_TIME: '1',
       DAVIT_RATE_LIMIT: '10000',
       DAVIT_RATE_BURST: '10000',
       ...env,
@@ -33,7 +35,7 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
     await removeInstallation(connectDocker(), join(directory, 'data'))
     rmSync(directory, { recursive: true, force: true })
   })
-  return { ...opened, davit, directory, account }
+  return { ...opened, url: davit.url, davit, directory }
 }
 
 /** Milliseconds to wait for what comes: nearly all of a test's time, since a busy machine is slow. */
@@ -93,12 +95,18 @@ export async function openPage(url: string) {
   return { page, complaints }
 }
 
-/** The same in front of the app of a test, logged in as that user. */
-export async function openAs(t: TestApp, { id }: { id: string }) {
+/** The same in front of the app of a test. */
+export async function openOn(t: TestApp) {
   const { origin: url } = listening(t).url
-  const opened = await openPage(url)
-  await opened.page.context().addCookies([{ name: 'svc_session', value: aSession(t, id), url }])
-  return { ...opened, url }
+  return { ...(await openPage(url)), url }
+}
+
+/** The same, logged in as that user. */
+export async function openAs(t: TestApp, { id }: { id: string }) {
+  const opened = await openOn(t)
+  const { page, url } = opened
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, id), url }])
+  return opened
 }
 
 /**
