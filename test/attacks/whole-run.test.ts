@@ -54,6 +54,7 @@ async function aWholeRun() {
     env: {
       DAVIT_DATA_DIR: join(directory, 'data'),
       DAVIT_ALLOW_HOSTS: '127.0.0.1',
+      DAVIT_SETTLE_TIME: '1',
       DAVIT_REGISTRATION: 'invite',
       DAVIT_SECRET_KEY: secrets['the key of the installation']!,
       DAVIT_OAUTH_PROVIDER: 'gitea',

@@ -13,7 +13,7 @@ services:
 `
 
 test('what a killed Davit left in its terminals is ended by the next one, and nothing else is', async () => {
-  const davit = anInstallation()
+  const davit = anInstallation({}, { DAVIT_SETTLE_TIME: '1' })
   onTestFinished(() => davit.leave())
   const { url, client } = await davit.start()
   const { id } = await client.post<{ id: string }>('/services/compose', { name: 'box', compose })

@@ -37,7 +37,11 @@ async function aHost() {
   const server = startGitServer(served)
   const davit = await startDavit({
     directory,
-    env: { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' },
+    env: {
+      DAVIT_DATA_DIR: join(directory, 'data'),
+      DAVIT_ALLOW_HOSTS: '127.0.0.1',
+      DAVIT_SETTLE_TIME: '1',
+    },
   })
   const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(60_000) })
   await client.enter('/auth/register', { email: 'ada@example.com', password: crypto.randomUUID() })
