@@ -1,20 +1,35 @@
 import { expect, test } from 'bun:test'
-import { testApp, withAda } from '../support/app.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, anApp, aProject, cancel, finished, logOf, triggered } from './apps.ts'
 import { eventsOf, logs, pathOf, reaches, statusOf } from './events.ts'
 import type { Key } from './events.ts'
 
-const slowBuild = (t: TestApp, client: TestClient, name: string) =>
-  aProject(t, client, aBuild('sleep 2222'), { name })
+/** Builds go on until they are cancelled; those after `fail` end by themselves. */
+function slowBuilds({ faults }: TestApp) {
+  let fails = false
+  faults.buildImage = async function* ({ context, signal }) {
+    await context.cancel()
+    yield { kind: 'line', stream: 'stdout', text: 'It builds' }
+    if (!fails) await unlessAborted(new Promise<never>(() => {}), signal!)
+    throw new Failure('build_failed', 'It ended.', 'See.')
+  }
+  return { fail: () => void (fails = true) }
+}
+
+const aSite = (t: TestApp, client: TestClient, name: string) =>
+  aProject(t, client, anApp('x'), { name })
 
 test('an environment has one deployment at a time; only the newest of those that wait is run', async () => {
-  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '8' }))
-  const project = await slowBuild(t, ada, 'site')
+  const { t, ada } = withAda(simulatedApp({ DAVIT_BUILD_CONCURRENCY: '8' }))
+  const builds = slowBuilds(t)
+  const project = await aSite(t, ada, 'site')
   const first = await project.trigger()
-  await logs(ada, first, 'RUN')
-  project.repository.commit(aBuild('exit 9'))
+  await logs(ada, first, 'It builds')
+  builds.fail()
   const [second, third, fourth] = [
     await project.trigger(),
     await project.trigger(),
@@ -33,18 +48,18 @@ test('an environment has one deployment at a time; only the newest of those that
   expect(ends).toEqual(['superseded', 'superseded'])
 
   await cancel(ada, first)
-  expect((await finished(ada, fourth)).error.code).toBe('build_command_failed')
+  expect((await finished(ada, fourth)).error.code).toBe('build_failed')
 })
 
 test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback needs no place', async () => {
-  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '2' }))
-  const app = await aProject(t, ada, anApp('x'), { name: 'app', port: 0 })
-  const running = await app.deploy()
+  const { t, ada } = withAda(simulatedApp({ DAVIT_BUILD_CONCURRENCY: '2' }))
+  const running = await (await aSite(t, ada, 'app')).deploy()
   await t.jobs.idle()
+  slowBuilds(t)
   const builds = []
   for (const name of ['one', 'two', 'three'])
-    builds.push(await (await slowBuild(t, ada, name)).trigger())
-  await Promise.all(builds.slice(0, 2).map((deployment) => logs(ada, deployment, 'RUN')))
+    builds.push(await (await aSite(t, ada, name)).trigger())
+  await Promise.all(builds.slice(0, 2).map((deployment) => logs(ada, deployment, 'It builds')))
 
   expect(await statusOf(ada, builds[2])).toBe('pending')
   const rollback = (await ada.post(`${pathOf(running)}/rollback`)).json
@@ -52,14 +67,14 @@ test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback ne
   expect(await statusOf(ada, builds[2])).toBe('pending')
 
   await cancel(ada, builds[0])
-  await logs(ada, builds[2], 'RUN')
+  await logs(ada, builds[2], 'It builds')
   for (const deployment of builds.slice(1)) await cancel(ada, deployment)
 })
 
 test('owners take turns: the many builds of one delay another’s by no more than the one that runs', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
-  const first = await (await slowBuild(t, ada, 'first')).trigger()
+  const first = await (await aProject(t, ada, aBuild('sleep 2222'), { name: 'first' })).trigger()
   await logs(ada, first, 'RUN')
   const waiting: [TestClient, Key][] = []
   for (const name of ['a', 'b', 'c'])
@@ -78,8 +93,8 @@ test('owners take turns: the many builds of one delay another’s by no more tha
 })
 
 test('a secret that can’t be opened fails its deployment once, and hides its log', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await aProject(t, ada, anApp('x'))
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aSite(t, ada, 'site')
   await project.set({ key: 'TOKEN', value: 'hidden', secret: true })
   t.db.$client.run('UPDATE variables SET value = ?', ['damaged'])
 
@@ -90,10 +105,11 @@ test('a secret that can’t be opened fails its deployment once, and hides its l
 })
 
 test('deleting a project ends its deployments, those that wait too, and their streams', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await slowBuild(t, ada, 'site')
+  const { t, ada } = withAda(simulatedApp())
+  slowBuilds(t)
+  const project = await aSite(t, ada, 'site')
   const first = await project.trigger()
-  await logs(ada, first, 'RUN')
+  await logs(ada, first, 'It builds')
   const second = await triggered(ada, project.id)
   const streams = [first, second].map((deployment) => Array.fromAsync(eventsOf(ada, deployment)))
 
