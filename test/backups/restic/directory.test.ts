@@ -75,8 +75,8 @@ test.each([false, true])(
     const path = s.folder()
     const restic = s.open(s.target({ path }))
     await restic.prepare({ signal })
-    // a pack has 16 to 24 MiB, and up to 8 MiB wait for the end of their chunk
-    const large = crypto.getRandomValues(new Uint8Array(80 * 2 ** 20))
+    // a pack has 16 to 24 MiB, another one is begun, and up to 8 MiB wait for the end of their chunk
+    const large = crypto.getRandomValues(new Uint8Array(48 * 2 ** 20))
     const packs = () =>
       readdirSync(`${path}/data`, { recursive: true, encoding: 'utf8' }).filter((name) =>
         /^[0-9a-f]{2}\/[0-9a-f]{64}$/.test(name),
@@ -84,14 +84,14 @@ test.each([false, true])(
     const mine = new Error('mine')
     const cut = async (to: Parameters<ReturnType<typeof write>>[0]) => {
       await write(large)(to)
-      await until(() => packs().length >= 3)
+      await until(() => packs().length > 0)
       throw mine
     }
     const tags = ['backup=cut']
     expect(restic.store({ file, tags, from: cut, signal })).rejects.toBe(mine)
     if (adopts) await restic.adopt({ signal })
     const { addedBytes } = await restic.store({ file, tags, from: write(large), signal })
-    expect(addedBytes < 0.5 * large.length).toBe(adopts)
+    expect(addedBytes < 0.8 * large.length).toBe(adopts)
   },
 )
 
