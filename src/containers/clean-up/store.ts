@@ -104,11 +104,30 @@ export function readNeeds(db: Db): Needs {
     isNotNull(instances.containerId),
     notInArray(instances.state, ['draining', 'removed']),
   )
-  for (const { workloadId, containerId, state } of listRows(db, instances, isThere)) {
+  const there = db
+    .select({
+      workloadId: instances.workloadId,
+      containerId: instances.containerId,
+      state: instances.state,
+    })
+    .from(instances)
+    .where(isThere)
+    .all()
+  for (const { workloadId, containerId, state } of there) {
     const environment = needs.environments.get(workloadId)
     environment?.[state === 'standby' ? 'keptIds' : 'containerIds'].add(containerId!)
   }
-  const living = listRows(db, deployments, inArray(deployments.status, alive))
+  const isAlive = inArray(deployments.status, alive)
+  const living = db
+    .select({
+      id: deployments.id,
+      environmentId: deployments.environmentId,
+      status: deployments.status,
+      image: deployments.image,
+    })
+    .from(deployments)
+    .where(isAlive)
+    .all()
   for (const { id, environmentId, status, image } of living) {
     const environment = needs.environments.get(environmentId)!
     const isServing = status === 'running' || status === 'stopped'
