@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { End } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { choicesOf } from '../../src/backups/restore/choices.ts'
-import { restoring, workOf } from './restoring.ts'
+import { workOf } from './restoring.ts'
 import { away } from './simulated-restic.ts'
 import { aDatabase, interrupted } from './simulated-tools.ts'
 
