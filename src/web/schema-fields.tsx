@@ -37,6 +37,8 @@ export type FieldLook = {
   disabled?: boolean
   /** It may be empty, whatever its rule: then its stored value stays. */
   isKept?: boolean
+  /** It may not be empty in a form, though a change may omit it. */
+  isRequired?: boolean
   /** The value in an untouched form. */
   initial?: string
   /** The section of its page. */
@@ -106,7 +108,9 @@ export const SchemaFields = ({
   const shown = (names ?? [...known.keys()]).map((name) => ({
     name: prefix + snakeCase(name),
     look: { ...known.get(name)!, ...more[name] },
-    required: !more[name]?.isKept && !shapeOf(schema)[name]!.safeParse(undefined).success,
+    required:
+      known.get(name)!.isRequired ??
+      (!more[name]?.isKept && !shapeOf(schema)[name]!.safeParse(undefined).success),
     value: values[name],
   }))
   const first = autofocus && shown.find(({ look }) => !look.options)

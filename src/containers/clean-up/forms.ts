@@ -54,6 +54,7 @@ export const scheduleForm = z.object({
     label: 'Minimum disk usage',
     unit: '%',
     isNarrow: true,
+    isRequired: true,
     inputmode: 'numeric',
     hint: '0 means always.',
   }),

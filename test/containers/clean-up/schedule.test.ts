@@ -156,6 +156,8 @@ test('its form saves, and shows what is wrong', async () => {
   const wrong = await root.htmx('PUT', '/settings/prune/schedule', { ...form, threshold: '120' })
   expect(wrong.status).toBe(422)
   expect(wrong.text).toContain('from 0 to 99')
+  expect(wrong.text).toMatch(/<input(?=[^>]* name="threshold")[^>]* required/)
+  expect(wrong.text).not.toContain('class="optional"')
 })
 
 test.each([
