@@ -7,27 +7,26 @@ import { warn } from './command.ts'
  */
 export async function writtenToItsEnd(command: () => Promise<number>): Promise<number> {
   let failed: string | undefined
-  const over = new Set<NodeJS.WriteStream>()
-  for (const output of [process.stdout, process.stderr])
+  const [endOutput, endErrors] = [process.stdout, process.stderr].map((output) => {
+    // of one that has failed, or that a pipeline closed, the end is never said
+    const over = Promise.withResolvers<void>()
     output
       .on('error', (error: NodeJS.ErrnoException) => {
-        over.add(output)
         if (isUnwritten(error) && error.code !== 'EPIPE') failed ??= error.code
+        over.resolve()
       })
-      .on('close', () => over.add(output))
+      .on('close', over.resolve)
+    return () => {
+      output.end(over.resolve)
+      return over.promise
+    }
+  })
   const status = await command()
-  if (!over.has(process.stdout)) await ended(process.stdout)
+  await endOutput!()
   if (failed !== undefined) warn(`the output can’t be written (${failed}).`)
-  if (!over.has(process.stderr)) await ended(process.stderr)
+  await endErrors!()
   return failed === undefined ? status : status || 1
 }
 
 /** A pipeline gives its output the errors of its source, too. */
 export const isUnwritten = ({ syscall }: NodeJS.ErrnoException) => syscall === 'write'
-
-/** Not for one that has failed or was closed by a pipeline: its end is never said. */
-const ended = (output: NodeJS.WriteStream) =>
-  new Promise<void>((resolve) => {
-    if (output.destroyed) return resolve()
-    output.once('error', () => resolve()).end(() => resolve())
-  })
