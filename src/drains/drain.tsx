@@ -145,7 +145,7 @@ export const drain = resource({
           if (row.traces)
             refuseRejected(await sendSpans(sender, to, { project, environment, ...none }, limit))
         } catch (error) {
-          throw error instanceof SendFailure ? asTested(error) : error
+          throw asTested(error)
         }
         return {
           said: `The receiver accepted a test line${row.traces ? ' and a test trace' : ''}.`,

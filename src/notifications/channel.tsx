@@ -22,7 +22,7 @@ import type { DeliverDeps } from './deliver.ts'
 import { kindNames } from './kinds.ts'
 import type { Outbox } from './outbox.ts'
 import { sealed, sentTo } from './senders/index.ts'
-import { asTested, SendFailure } from './senders/sender.ts'
+import { asTested } from './senders/sender.ts'
 import { newSecret } from './senders/webhook.ts'
 
 type ChannelDeps = DeliverDeps & { outbox: Outbox }
@@ -170,7 +170,7 @@ async function sendTest(deps: ChannelDeps, row: Channel) {
   try {
     return (await sendTo(deps, row, message, AbortSignal.timeout(testTimeout))).answer
   } catch (sent) {
-    const error = sent instanceof SendFailure ? asTested(sent) : sent
+    const error = asTested(sent)
     if (error instanceof Failure)
       throw new AppError('bad_gateway', [error.message, error.hint].filter(Boolean).join(' '))
     if (error instanceof DOMException)

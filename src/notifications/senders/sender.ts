@@ -77,13 +77,13 @@ export class SendFailure extends Failure {
   }
 }
 
-/** Of a test, which isn't tried again by itself. */
-export const asTested = (failure: SendFailure) =>
-  failure.retry
+/** The error of a test, which isn't tried again by itself. */
+export const asTested = (error: unknown) =>
+  error instanceof SendFailure && error.retry
     ? new SendFailure(
-        failure.code,
-        failure.message,
+        error.code,
+        error.message,
         'Send a test again. If it keeps failing, check the settings and the receiver.',
-        { retry: false, cause: failure },
+        { retry: false, cause: error },
       )
-    : failure
+    : error
