@@ -2,7 +2,7 @@ import { and, desc, eq, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
 import { getRow, hasRow, listRows } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, users } from '../db/schema.ts'
-import { changeParcels } from './outbox-store.ts'
+import { changeParcels, isWaiting } from './outbox-store.ts'
 
 export { channelKinds } from '../db/schema.ts'
 
@@ -33,9 +33,7 @@ export const getLastDelivery = (db: Db, channelId: string) =>
 export function addRecipients(db: Db, { id: channelId, to: before }: Channel, to: string[]) {
   const added = to.filter((one) => !before?.includes(one))
   if (added.length === 0) return
-  const isPartly = and(
-    ...[eq(outbox.channelId, channelId), eq(outbox.status, 'waiting'), isNotNull(outbox.left)],
-  )
+  const isPartly = and(eq(outbox.channelId, channelId), isWaiting, isNotNull(outbox.left))
   for (const { id, left } of listRows(db, outbox, isPartly))
     changeParcels(db, eq(outbox.id, id), { left: [...new Set([...left!, ...added])] })
 }

@@ -16,7 +16,8 @@ export const changeParcels = (tx: Tx, where: SQL | undefined, changes: Changes) 
 
 const oneMoreTry = sql`${outbox.tries} + 1`
 
-const isWaiting = eq(outbox.status, 'waiting')
+export const isWaiting = eq(outbox.status, 'waiting')
+export const isUnsent = inArray(outbox.status, ['failed', 'dropped'])
 const inLane = (lane: string) => and(isWaiting, eq(outbox.lane, lane))
 const isLater = isNotNull(outbox.nextAt)
 const isDue = (now: number) => or(isNull(outbox.nextAt), lte(outbox.nextAt, new Date(now)))
@@ -256,6 +257,5 @@ export function renewUnsent(
   to: { id: string }[],
   { eventId, before }: { eventId: string; before: Date },
 ) {
-  const isUnsent = inArray(outbox.status, ['failed', 'dropped'])
   changeParcels(tx, and(isTo(to, eventId), isUnsent, lt(outbox.createdAt, before)), renewed())
 }

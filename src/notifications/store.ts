@@ -18,7 +18,7 @@ import type { Db, Tx } from '../db/index.ts'
 import { getRow, hasRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
-import { changeParcels, isTo, renewed } from './outbox-store.ts'
+import { changeParcels, isTo, isUnsent, isWaiting, renewed } from './outbox-store.ts'
 
 export { eventKinds, events } from '../db/schema.ts'
 
@@ -86,16 +86,13 @@ export const listTold = (tx: Tx, eventId: string) =>
 
 /** Channels whose message isn't on its way yet: it will say what is known then. */
 export const listAwaiting = (tx: Tx, eventId: string) =>
-  listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId), eq(outbox.status, 'waiting')))
+  listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId), isWaiting))
 
 /** What these channels weren't sent is due again, to all recipients of each: it says something else now. */
 export function renewForAll(tx: Tx, to: { id: string }[], eventId: string) {
   const mayHaveIt = or(isNotNull(outbox.left), eq(outbox.uncertain, true)) // some, what it said
-  const isUnsent = or(
-    inArray(outbox.status, ['failed', 'dropped']),
-    and(eq(outbox.status, 'waiting'), mayHaveIt),
-  )
-  changeParcels(tx, and(isTo(to, eventId), isUnsent), { ...renewed(), left: null })
+  const isBehind = or(isUnsent, and(isWaiting, mayHaveIt))
+  changeParcels(tx, and(isTo(to, eventId), isBehind), { ...renewed(), left: null })
 }
 
 /** True while no one was told of it. */
