@@ -40,7 +40,7 @@ export async function fillServer(deps: ResticDeps, filling: Filling) {
   for (const one of chosen) {
     const { subject, backup } = one
     const parts = backup.files.filter(({ volumes }) => volumes)
-    const names = parts.flatMap(({ volumes = [] }) => volumes)
+    const names = volumesIn(backup)
     const does = [
       ...(names.length > 0 ? [`volumes ${names.join(', ')}`] : []),
       ...(backup.contents ? ['databases, which are loaded when Davit runs'] : []),
