@@ -154,13 +154,9 @@ test('a proof can be cancelled, which says nothing of the backup', async () => {
   const scene = await aService()
   const { restic, backUp, ada, t } = scene
   const { id } = await backUp()
-  const began = Promise.withResolvers<void>()
-  restic.faults.measureVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('measureVolumes')
   expect((await ada.post(`/backups/${id}/prove`, {})).json.proving).toBe(true)
-  await began.promise
+  await began
   expect((await ada.post(`/backups/${id}/prove`, {})).status).toBe(409)
   const refused = await ada.delete(`/backups/${id}`)
   expect(refused.json).toMatchObject({ status: 409, detail: expect.stringContaining('proven') })

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { setBackup } from '../../src/backups/store.ts'
-import { unlessAborted } from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { pinnedTo } from '../../src/runtime/pins.ts'
 import { updateServer } from '../../src/servers/store.ts'
@@ -171,13 +170,9 @@ test('nothing of the new service is left when it isn’t restored, whatever the 
   expect((await restoreNew(scene, id)).status).toBe('failed')
   expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
 
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   await ada.post(`/backups/${id}/restore`, { into: 'new' })
-  await began.promise
+  await began
   expect((await ada.post(`/backups/${id}/restore`, { into: 'new' })).status).toBe(409)
   await ada.post(`/backups/${id}/cancel`, {})
   await t.jobs.idle()
@@ -195,13 +190,9 @@ test('nothing of the new service is left when it isn’t restored, whatever the 
 test('a restore that Davit’s end interrupted while the new service was stopped for its volumes goes on', async () => {
   const { restic, backUp, ada, t } = await aService()
   const { id } = await backUp()
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   const { into } = (await ada.post(`/backups/${id}/restore`, { into: 'new' })).json.restore
-  await began.promise
+  await began
   await t.jobs.stop()
   const { signal } = new AbortController()
   await observe(t.deps, into.id, { orphans: false, signal }) // as at Davit’s start
@@ -218,13 +209,9 @@ test('the new service can be deleted while it is restored', async () => {
   const scene = await aService()
   const { restic, backUp, ada, t, service } = scene
   const { id } = await backUp()
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   const { json } = await ada.post(`/backups/${id}/restore`, { into: 'new' })
-  await began.promise
+  await began
   expect((await ada.delete(`/services/${json.restore.into.id}?volumes=true`)).status).toBe(200)
   await t.jobs.idle()
   expect(await servicesOf(scene)).toEqual(['thing'])

@@ -4,7 +4,6 @@ import { undoLoads } from '../../src/backups/restore/undo-loads.ts'
 import { getBackup, setBackup } from '../../src/backups/store.ts'
 import { noteToLoad } from '../../src/db/restored.ts'
 import type { BackupEngine } from '../../src/services/compose/declaration.ts'
-import { unlessAborted } from '../../src/platform/pause.ts'
 import { firstServer } from '../../src/platform/root.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { sealBackedUp } from '../../src/services/stored-definition.ts'
@@ -45,14 +44,10 @@ test('nothing is replaced before the dump was read that is to be loaded over the
 
 test('a restore that Davit’s end interrupted while a server is stopped for its volumes begins again with them', async () => {
   const { t, id, restic, service, runs, states, restore, restoreOf } = await aSharedVolume('redis')
-  const began = Promise.withResolvers<void>()
   const { readVolumes } = restic.faults
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   await restore()
-  await began.promise
+  await began
   await t.jobs.stop()
   expect(await states()).toEqual(['exited'])
   const [backup, into] = [getBackup(t.db, id)!, { kind: 'service', id: service.id } as const]

@@ -86,13 +86,9 @@ test('one restore at a time, which can be cancelled', async () => {
   const scene = await aService()
   const { restic, backUp, ada, t, states, service } = scene
   const { id } = await backUp()
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   await ada.post(`/backups/${id}/restore`, { backupFirst: false })
-  await began.promise
+  await began
   expect((await ada.post(`/backups/${id}/restore`, {})).status).toBe(409)
   expect((await ada.post(`/services/${service.id}/restart`, {})).status).toBe(409)
   for (const page of [`/backups/${id}`, `/services/${service.id}`])
@@ -178,13 +174,9 @@ test('what was stopped for a restore stays so over a restart of Davit, which con
   const { id } = await backUp()
   const container = (await ada.get(`/services/${service.id}`)).json.containers[0].id
   const startByHand = async () => (await ada.post(`/containers/${container}/restart`)).status
-  const began = Promise.withResolvers<void>()
-  restic.faults.readVolumes = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('readVolumes')
   await ada.post(`/backups/${id}/restore`, { backupFirst: false })
-  await began.promise
+  await began
   expect(await startByHand()).toBe(409)
   await t.jobs.stop()
   const { signal } = new AbortController()

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { newId } from '../../src/db/new-id.ts'
 import type { BackupDeps } from '../../src/backups/deps.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 
 type Restic = Awaited<ReturnType<BackupDeps['openRestic']>>
 type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: number }
@@ -50,6 +51,16 @@ export class SimulatedRestic {
     ])
     const idle = { begin() {}, [Symbol.asyncDispose]: async () => {} }
     return async () => ({ ...Object.fromEntries(called), ...idle }) as Restic
+  }
+
+  /** Lets a call go on until it is aborted. Resolves once it began. */
+  stall(call: 'list' | 'measureVolumes' | 'readVolumes'): Promise<void> {
+    const began = Promise.withResolvers<void>()
+    this.faults[call] = ({ signal }: { signal: AbortSignal }) => {
+      began.resolve()
+      return unlessAborted(new Promise<never>(() => {}), signal)
+    }
+    return began.promise
   }
 
   /** The tags that name the backups it has. */

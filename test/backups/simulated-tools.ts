@@ -93,13 +93,9 @@ export async function interrupt(
   body: Record<string, unknown> = { backupFirst: false },
 ) {
   const { restic, ada, t, id, runs } = scene
-  const began = Promise.withResolvers<void>()
-  restic.faults.list = ({ signal }) => {
-    began.resolve()
-    return unlessAborted(new Promise<never>(() => {}), signal)
-  }
+  const began = restic.stall('list')
   await ada.post(`/backups/${id}/restore`, body)
-  await began.promise
+  await began
   await t.jobs.stop()
   delete restic.faults.list
   if (scene.restoreOf().status !== 'running' || runs.length > 0) throw new Error('It went on.')
