@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { listTargets } from '../../src/backups/targets/store.ts'
 import { idle, made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
+import { aFolder } from '../support/folder.ts'
 import { ensureRestic } from '../support/images/restic.ts'
 import { ensureServiceImages } from '../support/machine.ts'
 
@@ -23,8 +21,7 @@ volumes: { files: {} }
 `
 
 test('a PostgreSQL in a volume with files of another container is restored with those files', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'davit-target-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  const path = aFolder()
   const t = testApp({ DAVIT_RESTIC_IMAGE: await ensureRestic() })
   const root = t.logInAsAdmin()
   await root.post('/settings/targets', { kind: 'directory', name: 'disk', path })
