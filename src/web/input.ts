@@ -42,7 +42,8 @@ export const input = <Schema extends ZodType>(
         return redrawOrThrow(error)
       }
       await next()
-      c.res = (await redraw(c.error)) ?? c.res
+      const redrawn = await redraw(c.error)
+      if (redrawn) c.res = redrawn
       return
 
       async function redrawOrThrow(error: unknown) {

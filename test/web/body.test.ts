@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Hono } from 'hono'
+import { z } from 'zod'
 import { camelCase, snakeCase, readBody } from '../../src/web/body.ts'
+import { factory } from '../../src/web/factory.ts'
+import { input } from '../../src/web/input.ts'
 
 test('a field has one name in JSON and one in forms', () => {
   for (const [json, form] of [
@@ -31,4 +34,11 @@ test('a name in a form reaches no object but its own', async () => {
     buildSettings: { start: 'x', spa: 'x' },
   })
   expect(typeof Object.keys).toBe('function')
+})
+
+test('an answer in place of which no form is shown again is sent as it is', async () => {
+  const sent = Response.json({})
+  const app = factory.createApp().post('/', input(z.object({})), () => sent)
+  const headers = { 'Content-Type': 'application/json' }
+  expect(await app.request('/', { method: 'POST', headers, body: '{}' })).toBe(sent)
 })
