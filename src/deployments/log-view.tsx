@@ -64,12 +64,15 @@ export async function logView(
   { deployment, chosen }: { deployment: Deployment; chosen: ShownQuery },
 ) {
   const log = logOf(deployment)
-  const extent = getExtent(deps.logDb, log)
   // The log isn't a live part of the page, but the failure that quotes it is.
   const isShown = !isLiveRequest(c) || deployment.status === 'failed'
   if (clientOf(c) === 'program' || !isShown)
-    return { chosen, extent, lines: [], previous: null, groups: [], firstError: null, quote: [] }
+    return {
+      ...{ chosen, extent: getExtent(deps.logDb, log) },
+      ...{ lines: [], previous: null, groups: [], firstError: null, quote: [] },
+    }
   const last = await lastLinesOf(deps, log, chosen)
+  const { extent } = last
   const { signal } = c.req.raw
   return { ...last, ...(await stepsOf(deps, deployment, { extent, signal })) }
 }
