@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
+import { isContainerGone } from '../../docker/failures.ts'
 import { EngineError } from '../../docker/index.ts'
 import type { ContainerOptions, Docker } from '../../docker/index.ts'
 import type { Streams } from '../../docker/piped-streams.ts'
-import { isStatus } from '../../docker/refusals.ts'
 import { Failure } from '../../platform/errors.ts'
 import { canonicalHost, resolveHost } from '../../platform/hosts.ts'
 import type { Lookup } from '../../platform/hosts.ts'
@@ -288,6 +288,6 @@ async function markComplete(
 ) {
   const command = ['touch', complete]
   await docker.runInContainer(id, { command, signal }).catch((error) => {
-    if (!isStatus(error, 404) && !isStatus(error, 409)) throw error // restic has ended, and says why
+    if (!isContainerGone(error)) throw error // restic has ended, and says why
   })
 }
