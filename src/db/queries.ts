@@ -140,10 +140,7 @@ export function deleteFound<Table extends SQLiteTable>(
 }
 
 /** A transaction that takes the lock of writers first: what it reads is still so when it writes. */
-export function asWriter<Result>(
-  db: Db,
-  work: (tx: Parameters<Parameters<Db['transaction']>[0]>[0]) => Result,
-): Result {
+export function asWriter<Result>(db: Db, work: (tx: Tx) => Result): Result {
   return db.transaction(work, { behavior: 'immediate' })
 }
 
