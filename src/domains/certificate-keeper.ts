@@ -6,7 +6,7 @@ import type { Edge } from '../edge/edge.ts'
 import type { Host, Https } from '../edge/plan.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
+import { sleepUnlessWoken, unlessAborted } from '../platform/pause.ts'
 import { CertificateBudget } from './certificate-budget.ts'
 import { askForCertificate, issued, lastProblem, servedCertificate } from './certificate-ask.ts'
 import {
@@ -103,11 +103,7 @@ export class CertificateKeeper {
     while (!signal.aborted) {
       this.#woken = Promise.withResolvers<void>() // before the check: later changes count
       const wait = this.#begin(signal)
-      const over = new AbortController()
-      const either = AbortSignal.any([signal, over.signal])
-      const timer = sleepUpTo(wait, either, { ref: false })
-      await Promise.race([this.#woken.promise, timer])
-      over.abort()
+      await sleepUnlessWoken(wait, { signal, wakers: [this.#woken.promise], ref: false })
     }
     await Promise.all(this.#busy.values())
   }

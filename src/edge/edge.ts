@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
+import { sleepUnlessWoken, sleepUpTo, unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
@@ -186,12 +186,8 @@ export class Edge {
       const isWell = await this.#lookOnce(this.#given.caddy, signal)
       this.#notes.write(this)
       look.resolve()
-      const over = new AbortController()
-      const either = AbortSignal.any([signal, over.signal])
       const pause = isWell || this.#mode === 'direct' ? interval : intervalInTrouble
-      const timer = sleepUpTo(pause, either, { ref: false })
-      await Promise.race([this.#woken.promise, timer])
-      over.abort()
+      await sleepUnlessWoken(pause, { signal, wakers: [this.#woken.promise], ref: false })
       const rest = this.#pace.wait()
       if (rest > 0) await sleepUpTo(rest, signal, { ref: false })
     }

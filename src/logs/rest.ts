@@ -1,4 +1,4 @@
-import { sleepUpTo, unlessAborted } from '../platform/pause.ts'
+import { sleepUnlessWoken, unlessAborted } from '../platform/pause.ts'
 
 /** The waits of a reader, which an event ends early. */
 export class Rest {
@@ -19,12 +19,10 @@ export class Rest {
   }
 
   /** Resolves after so many milliseconds at the latest, and when `ring` or the signal is earlier. */
-  async upTo(milliseconds: number, ring?: Promise<void>) {
-    const over = new AbortController()
-    const signal = AbortSignal.any([this.#signal, over.signal])
-    const wakers = [sleepUpTo(milliseconds, signal), this.#wake.promise]
-    await Promise.race(ring ? [...wakers, ring] : wakers)
-    over.abort()
+  upTo(milliseconds: number, ring?: Promise<void>) {
+    const own = this.#wake.promise
+    const wakers = ring ? [own, ring] : [own]
+    return sleepUnlessWoken(milliseconds, { signal: this.#signal, wakers })
   }
 
   /** Resolves at the next event, however late that is. Throws when the signal aborts. */

@@ -32,6 +32,17 @@ export const sleepUpTo = (
   options: { ref?: boolean } = {},
 ): Promise<void> => sleep(milliseconds, undefined, { signal, ...options }).catch(() => {})
 
+/** The same, or as soon as one of these resolves. */
+export async function sleepUnlessWoken(
+  milliseconds: number,
+  { signal, wakers, ...options }: { signal: AbortSignal; wakers: Promise<void>[]; ref?: boolean },
+) {
+  const over = new AbortController()
+  const timer = sleepUpTo(milliseconds, AbortSignal.any([signal, over.signal]), options)
+  await Promise.race([timer, ...wakers])
+  over.abort()
+}
+
 /** The result of the work. If the signal aborts first, throws its reason, and the work continues. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
