@@ -46,8 +46,8 @@ export const landingRoutes = (deps: AdmissionDeps) =>
 const maxListed = { projects: 50, deployments: 10 }
 
 /** Problems shown on the dashboard, and on the page that shows all. */
-const mostShown = 10
-const mostWhole = 500
+const maxShown = 10
+const maxWhole = 500
 
 /** Seconds between two updates of the server's figures while a page is open. */
 const period = 10
@@ -91,7 +91,7 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
           server,
         }
         const attention = readAttention(deps, of)
-        const most = c.req.query('attention') === 'all' ? mostWhole : mostShown
+        const limit = c.req.query('attention') === 'all' ? maxWhole : maxShown
         const fleet = readFleet(deps)
         return (
           <>
@@ -106,7 +106,7 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
                   <p>{engine.detail}</p>
                 </Trouble>
               )}
-              <AttentionList items={attention.slice(0, most)} all={attention.length} />
+              <AttentionList items={attention.slice(0, limit)} all={attention.length} />
             </Live>
             {list.all === 0 && <FirstSteps />}
             <Live as="section" id="dashboard-server" aria-label="Server">
