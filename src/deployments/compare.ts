@@ -84,7 +84,7 @@ type Direction = 'back' | 'forward' | 'same'
 type Between = { deploymentId: string; number: number } & ReturnType<typeof commitOf>
 
 /** Maximum of deployments in the list; the rest is counted. */
-const mostNamed = 20
+const maxNamed = 20
 
 /**
  * Lists the builds that went live between the two, newest first: those that the target lacks, or, if the
@@ -95,11 +95,12 @@ function commitsBetween(db: Db, current: Deployment, target: Deployment) {
   const [from, to] = [getBuiltBy(db, current), getBuiltBy(db, target)]
   if (from.id === to.id) return noneBetween
   const [older, newer] = from.id < to.id ? [from.id, to.id] : [to.id, from.id]
-  const rows = listBuiltBetween(db, { environmentId: to.environmentId, older, newer })
+  const between = { environmentId: to.environmentId, older, newer, limit: maxNamed }
+  const { count, rows } = listBuiltBetween(db, between)
   return {
     direction: (from.id < to.id ? 'forward' : 'back') as Direction,
-    count: rows.length,
-    items: rows.slice(0, mostNamed).map((row): Between => ({
+    count,
+    items: rows.map((row): Between => ({
       ...{ deploymentId: row.id, number: row.number },
       ...commitOf(row),
     })),

@@ -14,7 +14,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listRows, listValues, preparedOnce } from '../db/queries.ts'
+import { countRows, getRow, listPage, listRows, listValues, preparedOnce } from '../db/queries.ts'
 import { forgetApp } from '../db/restored.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import { isCurrent } from '../environments/store.ts'
@@ -211,23 +211,27 @@ export function getBuiltBy(
   return getRow(db, deployments, hasIt, asc(deployments.id)) ?? deployment
 }
 
-/** Those that built an image and went live, after the older one up to the newer one, newest first. */
-export const listBuiltBetween = (
+/** Those that built an image and went live, after the older one up to the newer one: their number, and the newest first. */
+export function listBuiltBetween(
   db: Db,
-  { environmentId, older, newer }: { environmentId: string; older: string; newer: string },
-) =>
-  listRows(
-    db,
-    deployments,
-    and(
-      eq(deployments.environmentId, environmentId),
-      isNull(deployments.imageOf),
-      gt(deployments.id, older),
-      lte(deployments.id, newer),
-      exists(db.select({ id: releases.id }).from(releases).where(eq(releases.id, deployments.id))),
-    ),
-    desc(deployments.id),
+  {
+    environmentId,
+    older,
+    newer,
+    limit,
+  }: { environmentId: string; older: string; newer: string; limit: number },
+) {
+  const wentLive = db.select({ id: releases.id }).from(releases)
+  const isBetween = and(
+    eq(deployments.environmentId, environmentId),
+    isNull(deployments.imageOf),
+    gt(deployments.id, older),
+    lte(deployments.id, newer),
+    exists(wentLive.where(eq(releases.id, deployments.id))),
   )
+  const rows = listPage(db, deployments, isBetween, { limit }).slice(0, limit)
+  return { count: countRows(db, deployments, isBetween), rows }
+}
 
 /** Newest deployment first, without duplicates. */
 export const listImages = (db: Db, environmentId: string) =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { insertDeployment } from '../../src/deployments/store.ts'
+import { insertDeployment, listBuiltBetween } from '../../src/deployments/store.ts'
+import { insertRelease } from '../../src/runtime/store.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { aBuild, anApp, aProject } from './apps.ts'
 import { pathOf } from './events.ts'
@@ -78,4 +79,24 @@ test('where nothing is live there is nothing to compare with', async () => {
   const { json } = await ada.get(compared(deployment))
   expect(json).toMatchObject({ liveId: null, isLive: false, between: { direction: 'same' } })
   expect((await ada.page(compared(deployment))).text).toContain('Nothing is live yet')
+})
+
+test('of many builds between the newest are listed, and all are counted', async () => {
+  const { t, ada } = withAda(testApp())
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const [{ id: environmentId }] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const all = Array.from({ length: 6 }, () =>
+    insertDeployment(t.db, {
+      ...{ projectId: project.id, environmentId, repositoryUrl },
+      ...{ status: 'superseded', trigger: 'manual', triggeredBy: ada.user.email },
+    }),
+  )
+  const workload = { id: environmentId, kind: 'app' } as const
+  for (const { id } of all.toSpliced(3, 1))
+    // one never ran
+    insertRelease(t.db, { workload, id, components: null, slots: [] })
+  const between = { environmentId, older: all[0]!.id, newer: all[5]!.id, limit: 2 }
+  const { count, rows } = listBuiltBetween(t.db, between)
+  expect([count, rows.map(({ number }) => number)]).toEqual([4, [6, 5]])
 })
