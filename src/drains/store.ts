@@ -56,13 +56,19 @@ export const saveCursor = (logDb: LogDb, cursor: DrainCursor) =>
 /** The cursor of a drain's traces: its sequence is of no use. */
 export const ofTraces = (drainId: string) => `${drainId} traces`
 
-/** The oldest deployment that has ended, and whose trace hasn't been sent. */
+/** The oldest deployment that has ended, and whose trace hasn't been sent. One that is watched may yet fail. */
 export const getUnsent = (db: Db, drainId: string) =>
   db
     .select({ deployment: deployments })
     .from(drainTraces)
     .innerJoin(deployments, eq(deployments.id, drainTraces.deploymentId))
-    .where(and(eq(drainTraces.drainId, drainId), notInArray(deployments.status, unended)))
+    .where(
+      and(
+        eq(drainTraces.drainId, drainId),
+        notInArray(deployments.status, unended),
+        isNull(deployments.watchUntil),
+      ),
+    )
     .orderBy(asc(deployments.id))
     .limit(1)
     .get()?.deployment

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { drainTraces } from '../../src/db/schema.ts'
+import { eq } from 'drizzle-orm'
+import { deployments, drainTraces } from '../../src/db/schema.ts'
 import { getDeployment } from '../../src/environments/store.ts'
 import { getTrace, saveTrace } from '../../src/deployments/trace-store.ts'
 import { moveDeployment } from '../../src/deployments/store.ts'
@@ -176,6 +177,24 @@ test('a trace is sent once its deployment has ended, and none after they are tur
   await s.send(later)
   expect(s.traces()).toHaveLength(1)
   expect(s.t.db.select().from(drainTraces).all()).toEqual([])
+})
+
+test('the trace of a version that is watched is sent once that is over, and says how it ended', async () => {
+  const s = await withTraces()
+  const { id } = await s.project.deploy()
+  const set = (values: Partial<typeof deployments.$inferInsert>) =>
+    s.t.db.update(deployments).set(values).where(eq(deployments.id, id)).run()
+  set({ watchUntil: new Date() })
+  await s.send()
+  expect(s.traces()).toEqual([])
+  expect(await s.shown()).toMatchObject({ ofTraces: { sent: 0, waiting: 1 } })
+  const reverted = { errorStep: 'watching', errorCode: 'crashed_after_switch' } as const
+  set({ watchUntil: null, status: 'failed', ...reverted })
+  await s.send()
+  const [root] = s.traces()[0]!.body.resourceSpans[0].scopeSpans[0].spans
+  expect(read(root.attributes)).toMatchObject({
+    ...{ 'cicd.pipeline.result': 'failure', 'error.type': 'crashed_after_switch' },
+  })
 })
 
 test('the test of a drain sends both, and the address may have the path of lines', async () => {
