@@ -232,6 +232,7 @@ const sharedState = [
   'git/look-up.ts', // turns at other servers
   'git/providers/ask.ts',
   'git/tip.ts',
+  'projects/webhook.ts',
   'runtime/edge-container.ts', // names on the engine
   'runtime/images/lock.ts',
   'runtime/network.ts',

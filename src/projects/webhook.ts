@@ -8,6 +8,7 @@ import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
 import { findProject, findWebhookHolder, listSiblings, updateProject } from './store.ts'
 import type { Project } from './store.ts'
 
@@ -43,41 +44,48 @@ export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhoo
     return { provider: name, url, registered: true, own, sharedWith }
   })
 
+/** Of an owner and a repository, whose projects share a webhook: two changes at once would leave two webhooks. */
+const turns = new KeyedLock()
+
+function inTurn<Result>({ project, signal }: Options, work: () => Promise<Result>) {
+  return turns.run(`${project.ownerId} ${project.repositoryUrl}`, signal, () => inWords(work))
+}
+
+type Registration = Options & {
+  secret?: string
+  /** Previews are about to be turned on. */
+  pulls?: boolean
+}
+
 /** Uses the project's secret, and replaces an existing webhook, also one that it shared. */
-export const registerWebhook = (
+export const registerWebhook = (deps: WebhookDeps, wanted: Registration): Promise<Webhook> =>
+  inTurn(wanted, () => register(deps, wanted))
+
+async function register(
   deps: WebhookDeps,
-  {
-    secret,
-    pulls = false,
-    ...options
-  }: Options & {
-    secret?: string
-    /** Previews are about to be turned on. */
-    pulls?: boolean
-  },
-): Promise<Webhook> =>
-  inWords(async () => {
-    const { project } = options
-    const place = openPlace(deps, options)
-    const { provider, access, repository, name, url } = place
-    if (!url) throw noAddress()
-    const old = await findReplaceable(deps, { ...place, project, url })
-    for (const id of old) {
-      await provider.deleteWebhook(access, { repository, id })
-      const holder = findWebhookHolder(deps.db, { project, webhookId: id })
-      if (holder) updateProject(deps.db, holder.id, { webhookId: null })
-    }
-    updateProject(deps.db, project.id, { webhookId: null })
-    const reached = [project, ...listSiblings(deps.db, project)]
-    const { id } = await provider.createWebhook(access, {
-      repository,
-      url,
-      pulls: pulls || reached.some(({ previews }) => previews?.enabled),
-      secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
-    })
-    updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })
-    return { provider: name, url, registered: true, own: true, sharedWith: null }
+  { secret, pulls = false, ...options }: Registration,
+): Promise<Webhook> {
+  const project = findProject(deps.db, options.project) // it may have got one in the turn before
+  const place = openPlace(deps, { ...options, project })
+  const { provider, access, repository, name, url } = place
+  if (!url) throw noAddress()
+  const old = await findReplaceable(deps, { ...place, project, url })
+  for (const id of old) {
+    await provider.deleteWebhook(access, { repository, id })
+    const holder = findWebhookHolder(deps.db, { project, webhookId: id })
+    if (holder) updateProject(deps.db, holder.id, { webhookId: null })
+  }
+  updateProject(deps.db, project.id, { webhookId: null })
+  const reached = [project, ...listSiblings(deps.db, project)]
+  const { id } = await provider.createWebhook(access, {
+    repository,
+    url,
+    pulls: pulls || reached.some(({ previews }) => previews?.enabled),
+    secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
   })
+  updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })
+  return { provider: name, url, registered: true, own: true, sharedWith: null }
+}
 
 /** Returns the secret once. Throws `conflict` if it was already shown. */
 export const showWebhookSecret = (
@@ -96,23 +104,26 @@ export const showWebhookSecret = (
   })
 
 /** Changes the secret that signs deliveries, first at the provider if Davit registered the webhook. */
-export async function setWebhookSecret(
+export const setWebhookSecret = (
   deps: WebhookDeps,
-  { project, secret, signal }: Options & { secret: string },
-): Promise<void> {
-  if (project.webhookId) await registerWebhook(deps, { project, secret, signal })
-  const webhookSecret = deps.secrets.seal(secret, `webhook ${project.id}`)
-  updateProject(deps.db, project.id, {
-    webhookSecret,
-    webhookSecretShown: true,
-    webhookOutdated: false,
+  { secret, ...options }: Options & { secret: string },
+): Promise<void> =>
+  inTurn(options, async () => {
+    const project = findProject(deps.db, options.project)
+    if (project.webhookId) await register(deps, { ...options, secret })
+    const webhookSecret = deps.secrets.seal(secret, `webhook ${project.id}`)
+    updateProject(deps.db, project.id, {
+      webhookSecret,
+      webhookSecretShown: true,
+      webhookOutdated: false,
+    })
   })
-}
 
 /** Succeeds when there is none at the provider. */
 export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void> =>
-  inWords(async () => {
-    const { project } = options
+  inTurn(options, async () => {
+    const { webhookId } = findProject(deps.db, options.project)
+    const project = { ...options.project, webhookId } // its repository may be another one by now
     const place = openPlace(deps, options)
     const { provider, access, repository, url } = place
     const unknown = url && !project.webhookId

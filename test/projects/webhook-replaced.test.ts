@@ -1,0 +1,30 @@
+import { afterAll, expect, test } from 'bun:test'
+import { projects } from '../../src/db/schema.ts'
+import { addSource } from '../git/source.ts'
+import { testApp } from '../support/app.ts'
+import { startProviderServer } from '../support/provider-server.ts'
+
+const gitea = startProviderServer('gitea')
+afterAll(() => gitea.stop())
+
+/** A project of Ada whose repository the provider has. */
+async function aProject(fullName: string) {
+  const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
+  const ada = t.logIn('ada@example.com')
+  const { hooks } = gitea.add({ fullName })
+  const sourceId = await addSource(ada, gitea, 'work')
+  const { json } = await ada.post('/projects', { name: 'site', sourceId, repository: fullName })
+  const path = `/projects/${json.id}`
+  return { t, ada, hooks, path, hook: `${path}/webhook` }
+}
+
+test('a webhook is one, however often it is asked for at once, and has the secret that counts', async () => {
+  const { t, ada, hooks, path, hook } = await aProject('team/twice')
+  const twice = (asked: string) => Promise.all([ada.post(asked), ada.post(asked)])
+  await twice(hook)
+  expect(hooks).toHaveLength(1)
+  await twice(`${path}/webhook-secret`)
+  const { id, webhookSecret } = t.db.select().from(projects).get()!
+  const counts = t.secrets.open(webhookSecret, `webhook ${id}`)
+  expect(hooks.map(({ secret }) => secret)).toEqual([counts])
+})
