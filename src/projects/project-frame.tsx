@@ -52,10 +52,11 @@ export const ProjectFrame = ({ project, tab, environments, children }: ProjectFr
 
 const OutdatedWebhook = ({ project }: { project: Project }) => (
   <div class="alert" data-variant="destructive" role="note">
-    <strong>The webhook no longer deploys: it uses an old secret.</strong>
+    <strong>The webhook no longer deploys.</strong>
     <section>
       <p>
-        Its secret was replaced when this project was transferred to you.{' '}
+        It uses an old secret, from before this project was transferred to you, or its provider
+        failed while Davit replaced it.{' '}
         <a href={`/projects/${project.id}/deliveries`}>
           {project.sourceId
             ? 'Register the webhook again.'

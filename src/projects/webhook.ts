@@ -75,7 +75,8 @@ async function register(
     const holder = findWebhookHolder(deps.db, { project, webhookId: id })
     if (holder) updateProject(deps.db, holder.id, { webhookId: null })
   }
-  updateProject(deps.db, project.id, { webhookId: null })
+  const isGone = old.length > 0 && { webhookOutdated: true } // until the new one is there
+  updateProject(deps.db, project.id, { webhookId: null, ...isGone })
   const reached = [project, ...listSiblings(deps.db, project)]
   const { id } = await provider.createWebhook(access, {
     repository,

@@ -28,3 +28,18 @@ test('a webhook is one, however often it is asked for at once, and has the secre
   const counts = t.secrets.open(webhookSecret, `webhook ${id}`)
   expect(hooks.map(({ secret }) => secret)).toEqual([counts])
 })
+
+test('where the provider fails once the old one is gone, the page says so until there is a new one', async () => {
+  const { ada, hooks, path, hook } = await aProject('team/lost')
+  const isOutdated = async () => (await ada.get(path)).json.webhookOutdated
+  await ada.post(hook)
+  hooks.splice = (at: number, count?: number) => {
+    gitea.mode = 'down'
+    return Array.prototype.splice.call(hooks, at, count!)
+  }
+  expect((await ada.post(`${path}/webhook-secret`)).status).toBe(502)
+  expect([hooks, await isOutdated()]).toEqual([[], true])
+  gitea.mode = 'answer'
+  expect((await ada.post(hook)).status).toBe(201)
+  expect(await isOutdated()).toBe(false)
+})
