@@ -15,6 +15,8 @@ export type Pinning = {
   cuts?: boolean
   /** True to return a redirect instead of following it. */
   keepsRedirect?: boolean
+  /** True to refuse a redirect that turns a change into a GET: its response would say nothing of the change. */
+  keepsMethod?: boolean
   /** True to follow redirects to other hosts too, by HTTPS, and without the login. */
   mayLeave?: boolean
   /** Another name server, and certificates to trust, in tests. */
@@ -116,8 +118,10 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
     if (!isRedirect(response) || location === null || options.keepsRedirect) return response
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
-    if (!next || left === 0 || !options.mayLead(url, next)) throw redirected(url.host)
-    const kept = keepsMethod(response, asked) ? asked : asGet(asked)
+    const isAsked = keepsMethod(response, asked)
+    const isRefused = options.keepsMethod === true && !isAsked
+    if (!next || left === 0 || isRefused || !options.mayLead(url, next)) throw redirected(url.host)
+    const kept = isAsked ? asked : asGet(asked)
     const isNear = isSameServer(url, next)
     url = next
     return follow(isNear ? kept : without(kept, /^authorization$/i), left - 1)

@@ -41,7 +41,7 @@ export async function ask<Schema extends ZodType>(
     body === undefined
       ? { method, headers }
       : { method, headers: { ...headers, ...json }, body: JSON.stringify(body) }
-  const send = () => pinnedFetch(url, asked, { ...api, maxBytes })
+  const send = () => pinnedFetch(url, asked, { ...api, maxBytes, keepsMethod: true })
   const sent = api.ownerId === undefined ? send() : turns.run(api.ownerId, api.signal, send)
   const response = await sent.catch((error) => {
     throw error instanceof Failure ? silenceOf(error, place) : error

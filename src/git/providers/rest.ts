@@ -39,6 +39,9 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
 /** In characters: GitHub's limit. */
 export const longestStatus = 140
 
+/** What a change is answered with, if with anything: no page of something before the provider. */
+const done = z.object({}).nullable()
+
 export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
   const open = ({ baseUrl, token, ...rest }: Access): Api => ({
     ...rest,
@@ -108,7 +111,7 @@ export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
         method: 'DELETE',
         path: `${of.path(repository)}/hooks/${encodeURIComponent(id)}`,
         what: `webhook of ${repository}`,
-        schema: z.unknown(),
+        schema: done,
       }).catch(unlessGone)
     },
 
@@ -130,7 +133,7 @@ export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
           description: description.slice(0, longestStatus),
           target_url: url,
         },
-        schema: z.unknown(),
+        schema: done,
       })
     },
   }

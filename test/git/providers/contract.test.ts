@@ -211,6 +211,26 @@ describe.each(kinds)('%s', (kind) => {
     expect(other.requests).toEqual([])
   })
 
+  test('that answers a change with a page, or redirects it to one, has not made it', async () => {
+    const moved = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ method, url }) => (method === 'GET' ? Response.json({}) : Response.redirect(url)),
+    })
+    server.mode = 'html'
+    const status = { context: 'davit/production', description: '', url: 'https://d.example/1' }
+    const success = { commit: 'b'.repeat(40), state: 'success' } as const
+    for (const baseUrl of [server.baseUrl, moved.url.origin]) {
+      const at = access({ baseUrl })
+      for (const work of [
+        provider.setCommitStatus(at, { ...app, ...status, ...success }),
+        provider.deleteWebhook(at, { ...app, id: '7' }),
+      ])
+        expect(await refusal(work)).toMatchObject({ reason: 'stranger', code: 'bad_gateway' })
+    }
+    await moved.stop(true)
+  })
+
   test('on a private host is not asked, and the setting that admits it is named', async () => {
     const error = await refusal(provider.whoIs(access({ allow: [] })))
     expect(error).toMatchObject({ reason: 'host', code: 'bad_gateway' })
