@@ -1,6 +1,8 @@
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import { listEnvironments } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
@@ -16,6 +18,8 @@ import { SendFailure } from '../notifications/senders/sender.ts'
 import { journal } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { listSiblings } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
 import { getJob, isEnded, logOf, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -30,7 +34,7 @@ export const statusHandler = (deps: StatusDeps): Handler => ({
   plan: () => ({ most: 1 }),
   async send({ first: { subjectId: id } }, signal) {
     const job = getJob(deps.db, id!)
-    const status = job && commitStatusOf(job, deps.config)
+    const status = job && commitStatusOf(deps, job)
     if (!status || status.state === job.deployment.commitStatus) return { answer: 'nothing new' }
     await send(deps, job, status, signal).catch((error) => {
       throw error instanceof AppError ? refusalOf(error) : error
@@ -40,7 +44,7 @@ export const statusHandler = (deps: StatusDeps): Handler => ({
   },
   failed(_, { first: { subjectId: id, tries } }, { reason, isLast }) {
     const job = getJob(deps.db, id!)
-    const status = job && commitStatusOf(job, deps.config)
+    const status = job && commitStatusOf(deps, job)
     if (!status) return undefined
     const { deployment } = job
     const isFirst = tries === 0 && deployment.commitStatus === null
@@ -89,8 +93,8 @@ async function send(
 
 /** Null when there is nothing to send, or no provider. */
 function commitStatusOf(
+  { db, config }: Pick<StatusDeps, 'db' | 'config'>,
   { project, environment, deployment }: Job,
-  config: Config,
 ): CommitStatus | null {
   const commit = deployment.commitHash ?? deployment.requestedCommit
   // The commit is already running, so its status stays.
@@ -102,12 +106,23 @@ function commitStatusOf(
   return {
     commit,
     state: result.state,
-    context: `davit/${environment.name}`,
+    context: contextOf(db, project, environment),
     description: shorten(result.description),
     url:
       (result.state === 'success' && deployment.url) ||
       `${originOf(config)}${deploymentPath(deployment)}`,
   }
+}
+
+/**
+ * Projects of one repository report on the same commits, and a provider keeps one status for each name. The first
+ * project that has an environment of the name has the short one.
+ */
+function contextOf(db: Db, project: Project, { name }: Environment) {
+  const isTaken = listSiblings(db, project)
+    .filter(({ id, sourceId }) => id < project.id && sourceId !== null)
+    .some(({ id }) => listEnvironments(db, id).some((other) => other.name === name))
+  return isTaken ? `davit/${project.name}/${name}` : `davit/${name}`
 }
 
 function resultOf({

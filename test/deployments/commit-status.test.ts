@@ -18,26 +18,34 @@ async function running() {
   onTestFinished(server.stop)
   const { statuses } = server.add({ fullName: 'team/app' })
   const sourceId = await addSource(ada, server)
-  const { json: project } = await ada.post('/projects', {
-    ...{ name: 'site', sourceId, repository: 'team/app' },
-  })
-  const { id: environmentId } = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]
-  const { id } = insertDeployment(t.db, {
-    ...{ projectId: project.id, environmentId, trigger: 'manual', triggeredBy: 'ada@example.com' },
-    ...{ repositoryUrl: project.repositoryUrl, commitHash: 'a'.repeat(40) },
-    ...{ status: 'running', commitStatus: 'pending' },
-  })
+  async function deployed(name: string) {
+    const { json: project } = await ada.post('/projects', {
+      ...{ name, sourceId, repository: 'team/app' },
+    })
+    const { id: environmentId } = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]
+    const { id } = insertDeployment(t.db, {
+      ...{
+        projectId: project.id,
+        environmentId,
+        trigger: 'manual',
+        triggeredBy: 'ada@example.com',
+      },
+      ...{ repositoryUrl: project.repositoryUrl, commitHash: 'a'.repeat(40) },
+      ...{ status: 'running', commitStatus: 'pending' },
+    })
+    return { project, queue: () => queueStatus(t.db, id) }
+  }
+  const { project, queue } = await deployed('site')
   const row = () => t.db.select().from(outbox).get()
   const stored = () => t.db.select().from(deployments).get()!.commitStatus
   const askAt = (baseUrl: string) => t.db.update(gitSources).set({ baseUrl }).run()
-  const queue = () => queueStatus(t.db, id)
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
   const sender = new Outbox({ db: t.db, scheduler: new Scheduler() })
   sender.handle('commit_status', async () => statusHandler(t.deps))
   t.db.$client.onWrite = sender.wake
   void sender.run(stop)
-  return { server, statuses, project, row, stored, askAt, queue, sender }
+  return { server, statuses, project, row, stored, askAt, queue, sender, deployed }
 }
 
 test('a status is kept while the DNS fails, and sent once it works', async () => {
@@ -59,6 +67,19 @@ test('a status waits for those of its own project only', async () => {
   askAt('https://gitea.invalid')
   queue()
   expect(row()!.lane).toBe(project.id)
+})
+
+test('of two projects of a repository none overwrites what the other says of a commit', async () => {
+  const { statuses, row, queue, deployed } = await running()
+  const other = await deployed('api')
+  for (const one of [queue, other.queue]) {
+    one()
+    await until(() => row() === undefined)
+  }
+  expect(statuses.map(({ context }) => context)).toEqual([
+    'davit/production',
+    'davit/api/production',
+  ])
 })
 
 test('a status that is refused for good is in the journal, also after another was accepted', async () => {
