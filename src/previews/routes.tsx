@@ -44,11 +44,11 @@ export const previewRoutes = (deps: TriggerDeps & WebhookDeps & { edge: Pick<Edg
     .createApp()
     .get('/projects/:id/previews', (c) => show(c, { ...settings(c, emptyDraft), live: {} }))
     .put('/projects/:id/previews', own, input(previewForm, settings), async (c) => {
-      const project = findLiveProject(db, ownKey(c))
-      const previews = changedSettings(db, project, c.var.input)
-      if (previews.enabled && !previewSettings(project).enabled)
-        await askForPulls(project, c.req.raw.signal)
-      updateProject(db, project.id, { previews })
+      const asked = findLiveProject(db, ownKey(c))
+      const { enabled } = changedSettings(db, asked, c.var.input)
+      if (enabled && !previewSettings(asked).enabled) await askForPulls(asked, c.req.raw.signal)
+      const project = findLiveProject(db, ownKey(c)) // others may have been changed meanwhile
+      updateProject(db, project.id, { previews: changedSettings(db, project, c.var.input) })
       audit(c, 'previews.changed', aboutProject(project))
       const to = `/projects/${project.id}/previews`
       return showSaved(c, { to, said: 'Preview settings saved.', ...settings(c, emptyDraft) })

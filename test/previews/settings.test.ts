@@ -105,6 +105,19 @@ test('turning them on registers the webhook again, with events of pull requests'
   expect((await ada.get(`${path}/previews`)).json.enabled).toBe(false)
 })
 
+test('what is changed while the provider is asked for pull requests stays changed', async () => {
+  const ada = testApp({ DAVIT_URL: 'https://davit.example.com' }).logIn('ada@example.com')
+  provider.mode = 'answer'
+  provider.add({ fullName: 'team/both' })
+  const sourceId = await addSource(ada, provider, 'site')
+  const { json } = await ada.post('/projects', { name: 'x', sourceId, repository: 'team/both' })
+  const path = `/projects/${json.id}/previews`
+  await ada.post(`/projects/${json.id}/webhook`)
+  const others = { forks: 'approve', max: 2 }
+  await Promise.all([ada.put(path, { enabled: true }), ada.put(path, others)])
+  expect((await ada.get(path)).json).toEqual({ ...defaults, ...others, enabled: true })
+})
+
 test('the commit of a preview gets a status from it, as from any environment', async () => {
   const env = { DAVIT_URL: 'https://davit.example.com' }
   const { t, ada } = withAda(simulatedApp(env))
