@@ -153,11 +153,13 @@ export class Outbox {
       : []
   }
 
-  #hasSlot({ kind, ownerId }: Lane) {
+  /** Those that failed leave one of their owner's to others, as they may hang again. */
+  #hasSlot({ kind, ownerId, lane }: Lane) {
     const ofOwner = [...this.#busy.values()].filter(
       (busy) => busy.ownerId === ownerId && busy.kind === kind,
     )
-    return this.#busy.size < maxSending && ofOwner.length < maxOfOwner[kind]
+    const most = maxOfOwner[kind] - (this.#failures.get(lane) ? 1 : 0)
+    return this.#busy.size < maxSending && ofOwner.length < most
   }
 
   #start(lane: Lane) {

@@ -146,6 +146,37 @@ test('the sender of what has no log hears of each that is given up, once', async
   expect(over.toSorted()).toEqual(all.toSorted())
 })
 
+test('statuses of a provider that hangs again leave a slot to those of another', async () => {
+  const s = scene({ starts: false })
+  let hangs = Promise.resolve()
+  let asked = 0
+  const sent: string[] = []
+  s.t.outbox.handle('commit_status', async () => ({
+    isKept: false,
+    plan: () => ({ most: 1 }),
+    async send({ lane }) {
+      if (lane === 'good') return { answer: 'ok', store: () => void sent.push(lane) }
+      asked++
+      await hangs
+      throw new SendFailure('commit_status', 'no response', '', { retry: true })
+    },
+  }))
+  const insert = (lane: string) =>
+    insertStatus(s.db, { ownerId: s.ada.user.id, lane, subjectId: lane })
+  for (const lane of ['a', 'b', 'c']) insert(lane)
+  s.start()
+  await s.comes(() => s.rows().every(({ tries, status }) => tries === 1 && status === 'waiting'))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  hangs = promise
+  asked = 0
+  await s.clock.pass(minute)
+  await s.comes(() => asked > 0)
+  insert('good')
+  await s.comes(() => sent.length === 1)
+  expect(asked).toBe(1)
+  resolve()
+})
+
 describe('once a receiver works again', () => {
   /** A channel whose message was given up after a day, so that it waits for hours. */
   async function givenUp() {
