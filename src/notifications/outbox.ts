@@ -75,6 +75,8 @@ export class Outbox {
   readonly #holds = new Map<string, number>()
   /** Failed attempts since the last that was accepted, by lane; of those where one failed. */
   readonly #failures = new Map<string, number>()
+  /** Lanes that were to be sent at once while something of them was on its way. */
+  readonly #urgent = new Set<string>()
   readonly #stop = new AbortController()
   #isWoken = false
 
@@ -100,6 +102,11 @@ export class Outbox {
 
   /** A channel was changed, or its receiver works again: what waited for a retry is sent, as if it never failed. */
   retryNow(lane: string) {
+    if (this.#busy.has(lane)) this.#urgent.add(lane)
+    this.#forgive(lane)
+  }
+
+  #forgive(lane: string) {
     this.#holds.delete(lane)
     this.#failures.delete(lane)
     retryFailed(this.#db, lane)
@@ -172,6 +179,7 @@ export class Outbox {
       })
       .finally(() => {
         this.#busy.delete(lane.lane)
+        this.#urgent.delete(lane.lane)
         this.wake()
       })
     this.#busy.set(lane.lane, { kind, ownerId, done })
@@ -183,6 +191,8 @@ export class Outbox {
     if (this.#failures.get(lane.lane)) retryFailed(this.#db, lane.lane)
     const suspect = await this.#sendNext(handler, lane)
     if (suspect) await this.#sendNext(handler, lane, suspect)
+    // what failed was sent before
+    if (this.#urgent.has(lane.lane) && this.#failures.get(lane.lane)) this.#forgive(lane.lane)
   }
 
   /** The oldest, or another than the one that is suspected of failing by itself. Returns such a one. */

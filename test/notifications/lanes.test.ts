@@ -208,6 +208,21 @@ describe('once a receiver works again', () => {
   })
 })
 
+test('a channel that is changed while a message is on its way does not wait for hours if that fails', async () => {
+  const s = scene()
+  const hung = Promise.withResolvers<void>()
+  const old = receiver(() => hung.promise.then(no))
+  const { received, url } = receiver()
+  const channel = s.channel(old.url)
+  s.emit()
+  s.db.update(outbox).set({ tries: 6 }).run()
+  await s.comes(() => old.received.length === 1)
+  expect((await s.ada.put(`/settings/channels/${channel}`, { url })).status).toBe(200)
+  hung.resolve()
+  await s.settled('sent')
+  expect([old.received, received].map(({ length }) => length)).toEqual([1, 1])
+})
+
 test('a mail that some lack is sent to those of them who are still recipients, and to who was added', async () => {
   const s = scene({ env: { DAVIT_ALLOW_HOSTS: '127.0.0.1' } })
   const [ada, bob, cleo] = ['ada@example.com', 'bob@example.com', 'cleo@example.com']
