@@ -23,8 +23,7 @@ import type { Backup } from './store.ts'
 
 export type HoldDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'instanceId'>
 
-/** It lends its slot while it waits for commands. */
-export type HoldingWork = Pick<Work, 'signal' | 'shutdown' | 'lendSlot' | 'takeSlot'>
+export type HoldingWork = Pick<Work, 'signal' | 'shutdown' | 'releaseSlot' | 'takeSlot'>
 
 type Held = {
   backup: Pick<Backup, 'id' | 'hold'>
@@ -85,7 +84,7 @@ export async function untilCommandsEnd(deps: HoldDeps, held: Held) {
   log.write(
     `Waiting until ${names} ${running.length === 1 ? 'has' : 'have'} ended. Cancel that command to go on at once.`,
   )
-  work.lendSlot()
+  work.releaseSlot()
   for (const one of running) {
     const docker = deps.engines.of(one)
     await untilEngineResponds({ docker, shutdown: signal }, async () => {

@@ -15,7 +15,7 @@ import {
   requeueJob,
   requestCancel,
 } from './store.ts'
-import { RoundRobin, slotCalls } from './slots.ts'
+import { entitled, hasSlot, RoundRobin, slotCalls } from './slots.ts'
 import type { Job, Slot } from './store.ts'
 import { broken, cancelled, fieldsOf, interrupted, perform, publish, stopping } from './task.ts'
 import type { End, Kind, Running, Task } from './task.ts'
@@ -152,18 +152,15 @@ export class Jobs {
     for (const job of free(null)) if (!this.isRunning(job.subjectId)) this.#start(job)
     for (const [slot, turns] of this.#turns)
       for (;;) {
-        const needing = [...this.#running.values()].filter((running) => running.slot === slot)
-        const taken = needing.filter(({ isAway }) => !isAway).map(({ job }) => job)
-        if (taken.length >= this.#slots[slot]) break
-        const returning = needing.filter(({ resume }) => resume).map(({ job }) => job)
-        // lent slots count for their owner, who could otherwise have any number of jobs at once
+        const running = [...this.#running.values()].filter(({ job }) => job.slot === slot)
+        const taken = running.filter(hasSlot).map(({ job }) => job)
         const all = this.#slots[slot]
+        if (taken.length >= all) break
         const most = all > 1 && this.#isShared() ? all - 1 : all // others could need one
-        const mayStart = ({ ownerId }: Job) =>
-          needing.filter(({ job }) => job.ownerId === ownerId).length < most
-        const next = turns.next([...returning, ...free(slot).filter(mayStart)], taken)
+        const next = turns.next(entitled(free(slot), { running, most }), taken)
         if (!next) break
-        if (returning.includes(next)) this.#running.get(next.id)!.resume?.()
+        const again = this.#running.get(next.id)
+        if (again) again.resume?.()
         else this.#start(next)
       }
   }

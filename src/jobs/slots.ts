@@ -1,7 +1,8 @@
 import type { Job, Slot } from './store.ts'
 
 export type SlotUse = {
-  /** The slot it needs at the moment. */
+  job: Job
+  /** The slot that it has or has lent. */
   slot: Slot | null
   /** True while it has lent its slot. */
   isAway: boolean
@@ -10,12 +11,15 @@ export type SlotUse = {
 }
 
 export type SlotCalls = {
+  /** Leaves its slot to all others, for good or until `takeSlot`: it does nothing meanwhile. */
   releaseSlot: () => void
-  /** Lends its slot to others while it waits for a remote side, until `takeSlot`. */
+  /** Lends its slot to other owners while it waits for a remote side, until `takeSlot`. */
   lendSlot: () => void
   /** Waits for a slot again, in turn. `onWait` is called when none is free. */
   takeSlot: (onWait?: () => void) => Promise<void>
 }
+
+export const hasSlot = ({ slot, isAway }: SlotUse) => slot !== null && !isAway
 
 export const slotCalls = (
   use: SlotUse,
@@ -31,7 +35,8 @@ export const slotCalls = (
     wake()
   },
   async takeSlot(onWait) {
-    if (use.slot === null || !use.isAway) return
+    const { slot } = use.job
+    if (slot === null || hasSlot(use)) return
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => {
@@ -39,16 +44,26 @@ export const slotCalls = (
       reject(signal.reason)
     }
     use.resume = () => {
+      use.slot = slot
       use.isAway = false
       delete use.resume
       resolve()
     }
     signal.addEventListener('abort', leave, { once: true })
     wake()
-    if (use.isAway) onWait?.()
+    if (!hasSlot(use)) onWait?.()
     await promise.finally(() => signal.removeEventListener('abort', leave))
   },
 })
+
+/** What may have a slot now. Lent ones count for their owner, who could otherwise have any number of jobs at once. */
+export function entitled(queued: Job[], { running, most }: { running: SlotUse[]; most: number }) {
+  const counted = running.filter(({ slot }) => slot !== null).map(({ job }) => job)
+  const returning = running.filter(({ resume }) => resume).map(({ job }) => job)
+  const mayHaveMore = ({ ownerId }: Job) =>
+    counted.filter((other) => other.ownerId === ownerId).length < most
+  return [...returning, ...queued].filter((job) => counted.includes(job) || mayHaveMore(job))
+}
 
 type Waiting = Pick<Job, 'ownerId'>
 

@@ -59,7 +59,6 @@ export type Work = SlotCalls & {
 }
 
 export type Running = SlotUse & {
-  job: Job
   abort: AbortController
   undo: AbortController
   /** Null while it runs, or when it was queued again. */

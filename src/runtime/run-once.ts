@@ -37,8 +37,8 @@ export type Once = {
   /** Awaited when its container was created, before it starts. */
   created?: (container: ContainerKey, signal: AbortSignal) => Promise<void>
   started?: (container: ContainerKey) => void
-  /** Its job lends its slot while it waits for a backup. */
-  slots?: Pick<SlotCalls, 'lendSlot' | 'takeSlot'>
+  /** Its job has no slot while it waits for a backup. */
+  slots?: Pick<SlotCalls, 'releaseSlot' | 'takeSlot'>
   /** What it waits for. */
   log?: (line: string) => void
   /** Ends it. */
@@ -128,7 +128,7 @@ async function begin(run: OnceRun, made: ContainerKey) {
   // a deployment doesn't wait for the runs that a backup waits for
   if (!isRun) return locks.beside(workload, signal, start)
   while (!locks.mayRunStart(workload)) {
-    slots?.lendSlot() // it can take as long as those runs
+    slots?.releaseSlot() // it can take as long as those runs
     await locks.startRun(workload, signal, async () => {})
     await slots?.takeSlot()
   }

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
+import { made } from '../services/instances.ts'
 import { simulatedApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { aTarget } from './a-target.ts'
+import { withVolume } from './scene.ts'
 import { SimulatedRestic } from './simulated-restic.ts'
 
 const short = ['sh', '-c', 'exit 0']
@@ -27,6 +29,10 @@ async function anEnvironment() {
       const { json, text } = await ada.post(`/envs/${id}/backups`, { targetId, hold })
       if (!json?.id) throw new Error(text)
       return json.id as string
+    },
+    aService: (name: string) => made(t, ada, withVolume, { name }),
+    async backUp(service: { id: string }) {
+      return (await ada.post(`/services/${service.id}/backups`, { targetId })).json.id as string
     },
     restore: (backup: string) => ada.post(`/backups/${backup}/restore`, { backupFirst: false }),
     /** Resolves once the log of a backup names it. */
@@ -115,6 +121,41 @@ test('a command waits for a backup that holds its volumes, says so, and can be c
   expect((await see(backup)).status).toBe('running')
   goOn()
   expect((await ended(run)).status).toBe('succeeded')
+})
+
+test('schedules that wait for a backup hold up no other one of their owner', async () => {
+  const { begin, heldUp, ended, linesOf, ada, id, t } = await anEnvironment()
+  const other = await aLiveEnvironment({ t, ada, name: 'other', collects: false })
+  const runOf = async (environment: string, name: string) => {
+    const path = `/envs/${environment}/schedules`
+    const body = { name, command: short, schedule: '@yearly' }
+    return (await ada.post(`${path}/${(await ada.post(path, body)).json.id}/run`)).json
+  }
+  const { begun, goOn } = heldUp('storeVolumes')
+  await begin()
+  await begun
+  const waiting = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) waiting.push(await runOf(id, name))
+  for (const run of waiting) await until(async () => (await linesOf(run)).length === 2)
+  expect((await other.ended(await runOf(other.id, 'f'))).status).toBe('succeeded')
+  goOn()
+  for (const run of waiting) expect((await ended(run)).status).toBe('succeeded')
+})
+
+test('a backup that waits for commands holds up no other one of its owner', async () => {
+  const { begin, see, aCommand, named, ended, backUp, aService, t } = await anEnvironment()
+  t.logIn('bob@example.com') // who could need a slot
+  const service = await aService('one')
+  const { run, name, end } = await aCommand()
+  const backup = await begin('stop')
+  await named(backup, name)
+  const other = await backUp(service)
+  await t.jobs.ended(other)
+  expect([(await see(other)).status, (await see(backup)).status]).toEqual(['succeeded', 'running'])
+  await end()
+  await ended(run)
+  await t.jobs.idle()
+  expect((await see(backup)).status).toBe('succeeded')
 })
 
 test('no command begins while a backup is restored, and each one once it was', async () => {

@@ -49,7 +49,7 @@ async function aService(compose: string) {
       restore(t.deps, {
         ...{ backup, into: { kind: 'service', id, isNew: false }, database: null },
         ...{ withVolumes: true, isStarting: false, log: { write() {} } as never, note() {} },
-        work: { signal, shutdown: signal, lendSlot() {}, async takeSlot() {} },
+        work: { signal, shutdown: signal, releaseSlot() {}, async takeSlot() {} },
       }).then(
         () => null,
         (error) => (error instanceof Failure ? error.code : Promise.reject(error)),

@@ -58,6 +58,26 @@ test('a lent slot serves others, not another job of its owner, and comes back in
   expect(begun).toEqual(['a0', 'b0', 'a1'])
 })
 
+test('a slot that is left serves its owner too, and comes back within what the owner may have', async () => {
+  const { jobs, begun, add, end, goingOn } = scene({ slots: 2, isShared: () => true })
+  for (const at of [0, 1, 2]) add(`a${at}`, 'ada')
+  jobs.wake()
+  await turn()
+  const { work } = goingOn.get('a0')!
+  work.releaseSlot()
+  await turn()
+  expect(begun).toEqual(['a0', 'a1'])
+  let isBack = false
+  const back = work.takeSlot().then(() => (isBack = true))
+  await turn()
+  expect(isBack).toBe(false) // though the last one is free
+  await end('a1')
+  await back
+  expect(begun).toEqual(['a0', 'a1'])
+  await end('a0')
+  expect(begun).toEqual(['a0', 'a1', 'a2'])
+})
+
 test('the last slot is no one’s who has the others, where there are several owners', async () => {
   let isShared = true
   const { jobs, begun, add, end } = scene({ slots: 3, isShared: () => isShared })

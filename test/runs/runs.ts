@@ -15,6 +15,9 @@ type Options = {
   env?: Record<string, string>
   t?: TestApp
   email?: string
+  /** Its owner, who has that address. */
+  ada?: TestClient
+  name?: string
   /** False with a simulated engine, which has no output. */
   collects?: boolean
 }
@@ -24,12 +27,13 @@ export async function aLiveEnvironment({
   env,
   t = testApp(env),
   email = 'ada@example.com',
+  ada = t.logIn(email),
+  name = 'site',
   collects = true,
 }: Options = {}) {
   if (collects) collect(t)
-  const ada = t.logIn(email)
   const repositoryUrl = 'https://git.example.com/site.git'
-  const project = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
+  const project = (await ada.post('/projects', { name, repositoryUrl })).json
   const [{ id }] = (await ada.get(`/projects/${project.id}/envs`)).json.items
   const live = insertDeployment(t.db, {
     id: newId(),

@@ -128,22 +128,22 @@ describe('a command that runs once', () => {
     expect(waits).toBeLessThan(3) // what is left of its time doesn't change meanwhile
   })
 
-  test('lends the slot of its job while it waits for a backup, and has it back before it starts', async () => {
+  test('leaves the slot of its job while it waits for a backup, and has it back before it starts', async () => {
     const { run, workload, locks } = await aWorkload({ isSimulated: true })
     const held = Promise.withResolvers<void>()
     const { signal } = new AbortController()
     const holding = locks.beforeRuns(workload, signal, () => held.promise)
     const calls: string[] = []
     const slots = {
-      lendSlot() {
-        calls.push('lent')
+      releaseSlot() {
+        calls.push('left')
         held.resolve()
       },
       takeSlot: async () => void calls.push('taken'),
     }
     await run('exit 0', { slots, started: () => calls.push('started') })
     await holding
-    expect(calls).toEqual(['lent', 'taken', 'started'])
+    expect(calls).toEqual(['left', 'taken', 'started'])
   })
 
   test('that needs more memory than it may have says so', async () => {
