@@ -59,7 +59,7 @@ export async function whileHeld<Result>(
   const options = { orphans: false, signal: shutdown }
   const inTurn = async () => {
     for (;;) {
-      await untilCommandsEnd(deps, held)
+      await untilCommandsEnd(deps, held, { keepsSlot: true })
       // events during it were ignored
       const done = await deps.locks.hold(workload, signal, holding).finally(() =>
         observe(deps, workload.id, options).catch((error) => {
@@ -74,8 +74,15 @@ export async function whileHeld<Result>(
   return backup.hold === 'stop' ? deps.locks.beforeRuns(workload, signal, inTurn) : inTurn()
 }
 
-/** Commands that run once fail when they are stopped, and don't run again. Others may begin meanwhile. */
-export async function untilCommandsEnd(deps: HoldDeps, held: Held) {
+/**
+ * Commands that run once fail when they are stopped, and don't run again. Others may begin meanwhile, unless runs wait
+ * for this: then it keeps its slot, so that they don't wait for one, too.
+ */
+export async function untilCommandsEnd(
+  deps: HoldDeps,
+  held: Held,
+  { keepsSlot = false }: { keepsSlot?: boolean } = {},
+) {
   const { log, work } = held
   const { signal } = work
   const running = await listCommands(deps, held)
@@ -84,7 +91,7 @@ export async function untilCommandsEnd(deps: HoldDeps, held: Held) {
   log.write(
     `Waiting until ${names} ${running.length === 1 ? 'has' : 'have'} ended. Cancel that command to go on at once.`,
   )
-  work.releaseSlot()
+  if (!keepsSlot) work.releaseSlot()
   for (const one of running) {
     const docker = deps.engines.of(one)
     await untilEngineResponds({ docker, shutdown: signal }, async () => {

@@ -158,6 +158,33 @@ test('a backup that waits for commands holds up no other one of its owner', asyn
   expect((await see(backup)).status).toBe('succeeded')
 })
 
+test('a backup for which runs wait has its slot, and none of them waits for other backups', async () => {
+  const { begin, see, aCommand, named, start, ended, backUp, aService, restic, t } =
+    await anEnvironment()
+  const services = [await aService('one'), await aService('two')]
+  const first = await aCommand()
+  const backup = await begin('stop')
+  await named(backup, first.name)
+  const last = await aCommand() // before the databases are dumped
+  await first.end()
+  await named(backup, last.name)
+  const goOn = Promise.withResolvers<void>()
+  restic.faults.storeVolumes = async (options) => {
+    if (!options.tags.includes(`backup=${backup}`)) await goOn.promise
+    return restic.usual.storeVolumes(options)
+  }
+  const others = []
+  for (const service of services) others.push(await backUp(service))
+  const run = await start(short)
+  await last.end()
+  expect((await ended(run)).status).toBe('succeeded')
+  await t.jobs.ended(backup)
+  expect((await see(backup)).status).toBe('succeeded')
+  expect((await see(others[0]!)).status).toBe('running')
+  goOn.resolve()
+  await t.jobs.idle()
+})
+
 test('no command begins while a backup is restored, and each one once it was', async () => {
   const { begin, see, restore, heldUp, start, ended, t } = await anEnvironment()
   const backup = await begin()
