@@ -120,7 +120,7 @@ async function begin(run: OnceRun, made: ContainerKey) {
   refuse()
   const isRun = subject === 'run'
   const mayStart = isRun ? locks.mayRunStart(workload) : !locks.isHeld(workload)
-  if (!mayStart) run.log?.('Waiting until a backup has copied its volumes.')
+  if (!mayStart) run.log?.(locks.isHeld(workload) ? copying : beforeCopying)
   const start = async () => {
     refuse()
     await run.runtime.start(made)
@@ -134,6 +134,13 @@ async function begin(run: OnceRun, made: ContainerKey) {
   }
   await locks.startRun(workload, signal, start)
 }
+
+const copying = 'Waiting until a backup has copied its volumes.'
+
+/** What started it may be one of those that the backup waits for, and wait for it. */
+const beforeCopying =
+  'Waiting for a backup, which copies its volumes once the commands that run now, or a deployment, have ended. ' +
+  'If one of them waits for this one, cancel the backup.'
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */
 async function createOrResume(run: OnceRun): Promise<ContainerKey> {

@@ -82,6 +82,7 @@ test('a run that is started while a backup waits for its turn waits for it, or f
   const aWaiting = async () => {
     const run = await start(short)
     await until(async () => (await linesOf(run)).length === 2)
+    expect((await linesOf(run))[1]).toContain('cancel the backup') // else one that waits for it stands
     expect((await ada.get(`${path}/${run.id}`)).json.status).toBe('pending')
     return run
   }
