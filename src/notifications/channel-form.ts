@@ -4,7 +4,7 @@ import type { Db } from '../db/index.ts'
 import { listOwnProjects } from '../git/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
-import { line, lines } from '../web/fields.ts'
+import { line, lines, unless } from '../web/fields.ts'
 import { kindForm } from '../web/kind-form.ts'
 import { lineField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
@@ -18,10 +18,7 @@ import { eventKinds } from './store.ts'
 const choices = () => ({
   quiet: field(
     line('hours such as 22:00-07:00', { max: 11 })
-      .superRefine((text, { addIssue }) => {
-        const message = whyNotQuiet(text)
-        if (message) addIssue({ code: 'custom', message })
-      })
+      .superRefine(unless(whyNotQuiet))
       .nullish(),
     {
       label: 'Quiet hours',

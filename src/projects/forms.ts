@@ -10,7 +10,7 @@ import type { ImageReference } from '../registries/image-registry.ts'
 import { parseReference } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { privateRegistry } from '../runtime/images/private-names.ts'
-import { flag, line, lines } from '../web/fields.ts'
+import { flag, line, lines, unless } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
 /** A function, as the allowed repositories depend on the settings. */
@@ -26,12 +26,6 @@ export const repositoryUrl = (config: Config) =>
       return z.NEVER
     }
   })
-
-export const unless =
-  (refuse: (text: string) => string | null) => (text: string, context: z.RefinementCtx) => {
-    const message = refuse(text)
-    if (message) context.addIssue({ code: 'custom', message })
-  }
 
 export const branchName = line('a branch', { max: 250 }).superRefine(unless(refuseBranch))
 

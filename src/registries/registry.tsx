@@ -9,7 +9,7 @@ import type { Docker } from '../docker/index.ts'
 import { Failure, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { line } from '../web/fields.ts'
+import { line, unless } from '../web/fields.ts'
 import { lineField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { refusePrivate } from './admit.ts'
@@ -75,10 +75,7 @@ const registryForm = (config: Pick<Config, 'allowHosts'>) =>
               .replace(/\/+$/, ''),
           ),
         )
-        .superRefine((host, context) => {
-          const refusal = refuse(host, config)
-          if (refusal) context.addIssue({ code: 'custom', message: refusal })
-        }),
+        .superRefine(unless((host) => refuse(host, config))),
       {
         label: 'Host',
         placeholder: 'registry.example.com',

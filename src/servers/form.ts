@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { block, line, lines, pairs, whole } from '../web/fields.ts'
-import { lineField } from '../web/labelled-fields.ts'
+import { line, lines, pairs, whole } from '../web/fields.ts'
+import { lineField, privateKeyField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { serverName } from './join-check.ts'
 import { label, serverRoles } from './store.ts'
@@ -96,15 +96,10 @@ export const createForm = z
       inputmode: 'numeric',
       isNarrow: true,
     }),
-    sshKey: field(block('a private key', { max: 20_000 }).nullish(), {
+    sshKey: privateKeyField({
       ...over,
-      label: 'Private key',
-      isLong: true,
-      secret: true,
-      code: true,
-      placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
       hint: 'Of OpenSSH, without a passphrase. Make one for this, and put its public key into the user’s authorized_keys.',
-    }),
+    }).nullish(),
     hostKey: field(hostKey.nullish(), {
       ...over,
       label: 'Host key',

@@ -33,6 +33,14 @@ export const line = (what: string, { min = 1, max }: { min?: number; max: number
 export const isAddress = (text: string) =>
   /^[^\s@<>(),;:"\\[\]]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
 
+/** For `superRefine`: what is said of a text, unless it is as it must be. */
+export const unless =
+  (refuse: (text: string) => string | null | undefined) =>
+  (text: string, context: z.RefinementCtx) => {
+    const message = refuse(text)
+    if (message) context.addIssue({ code: 'custom', message })
+  }
+
 export const emailAddress = () =>
   line('an e-mail address', { max: 254 })
     .toLowerCase()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isZone, neverComes, whyNotCron } from '../platform/cron.ts'
-import { flag, line, whole } from './fields.ts'
+import { block, flag, line, unless, whole } from './fields.ts'
 import { readMoment } from './moment.ts'
 import { field } from './schema-fields.tsx'
 import type { FieldLook } from './schema-fields.tsx'
@@ -23,6 +23,14 @@ export const flagField = (label: string, look: Partial<FieldLook> = {}) =>
 export const portField = (initial: string) =>
   field(whole('a port', { min: 1, max: 65_535 }), {
     ...{ label: 'Port', initial, inputmode: 'numeric', isNarrow: true },
+  })
+
+/** Of a login by ssh. */
+export const privateKeyField = (look: Partial<FieldLook>) =>
+  field(block('a private key', { max: 20_000 }), {
+    ...{ label: 'Private key', isLong: true, secret: true, code: true },
+    placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
+    ...look,
   })
 
 /** One of several values, with the label of each. */
@@ -53,11 +61,7 @@ export const eitherOf = (options: object) =>
     .replace(/, (\w+)$/, ' or $1')
 
 /** A cron expression; `neverComes` takes long, so it may be checked elsewhere. */
-export const cron = () =>
-  line('a cron expression', { max: 100 }).superRefine((text, { addIssue }) => {
-    const message = whyNotCron(text)
-    if (message) addIssue({ code: 'custom', message })
-  })
+export const cron = () => line('a cron expression', { max: 100 }).superRefine(unless(whyNotCron))
 
 export const isNever = 'never comes: no month has such a day.'
 

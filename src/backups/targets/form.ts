@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Config } from '../../config.ts'
 import { hostField, urlField } from '../../web/address-fields.ts'
-import { block } from '../../web/fields.ts'
+import { unless } from '../../web/fields.ts'
 import { kindForm } from '../../web/kind-form.ts'
-import { lineField } from '../../web/labelled-fields.ts'
-import { field } from '../../web/schema-fields.tsx'
+import { lineField, privateKeyField } from '../../web/labelled-fields.ts'
 
 /** Relative to the bucket or the home directory, or from the root; a / at its end is dropped. */
 const pathField = (look: Parameters<typeof lineField>[1]) =>
@@ -75,20 +74,9 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             placeholder: 'backups/davit',
             hint: 'From the user’s home, or from the root with a / first.',
           }),
-          key: field(
-            block('a private key', { max: 20_000 }).superRefine((text, { addIssue }) => {
-              const message = whyNotKey(text)
-              if (message) addIssue({ code: 'custom', message })
-            }),
-            {
-              label: 'Private key',
-              isLong: true,
-              secret: true,
-              code: true,
-              placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
-              hint: 'Of OpenSSH, without a passphrase. Its public key must be in the user’s authorized_keys.',
-            },
-          ),
+          key: privateKeyField({
+            hint: 'Of OpenSSH, without a passphrase. Its public key must be in the user’s authorized_keys.',
+          }).superRefine(unless(whyNotKey)),
           hostKey: lineField('Host key', {
             max: 2000,
             code: true,
