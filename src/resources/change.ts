@@ -81,13 +81,15 @@ export function completed(
   }
 }
 
-/** The names of the fields that a change gave another value; a sealed one counts when it was sent. */
+/** The names of the fields that a change gives another value; a sealed one counts when it was sent or removed. */
 export const changedFields = (
-  { sealed = [] }: Changed,
-  { before, after, sent }: { before: Row; after: Row; sent: Record<string, unknown> },
+  { sealed = [] }: Pick<Changed, 'sealed'>,
+  { before, after, sent }: Record<'before' | 'after' | 'sent', Record<string, unknown>>,
 ) =>
   Object.keys(sent).filter((name) =>
-    sealed.includes(name) ? (sent[name] ?? '') !== '' : !isSame(before[name], after[name]),
+    sealed.includes(name)
+      ? sent[name] || (before[name] && !after[name])
+      : !isSame(before[name], after[name]),
   )
 
 const sendable = (value: unknown) => (value instanceof Date ? value.toISOString() : value)

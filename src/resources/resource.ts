@@ -40,6 +40,8 @@ type By<Stored> = {
   /** True for an API token, which may do less than a person. */
   isToken: boolean
   row?: Stored
+  /** The fields that get another value; of a new row those that have one. */
+  changes: string[]
 }
 
 type Found<Stored> = {

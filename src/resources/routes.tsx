@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { z, ZodType } from 'zod'
 import { auditor } from '../audit/record.ts'
+import { withDefaults } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import { AppError, found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -171,7 +172,10 @@ export function resourceRoutes<
         fields: [{ field: 'kind', message: 'is for admins.' }],
       })
     const request = { signal: c.req.raw.signal, isToken: !!c.var.token }
-    const by = { ownerId: ownerOf(c), ...request, ...(row && { row }) }
+    const sent = row ? c.get('sent') : input
+    const after = withDefaults(table, input as never)
+    const changes = changedFields(resource, { before: row ?? {}, after, sent })
+    const by = { ownerId: ownerOf(c), changes, ...request, ...(row && { row }) }
     const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
     return { values: { ...(input as object), ...columns }, ...rest }
   }

@@ -3,7 +3,6 @@ import { command } from '../environments/json.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
 import { scheduleForm } from '../environments/schedule-form.ts'
 import type { HeadDeps } from '../environments/head.ts'
-import { withDefaults } from '../db/columns.ts'
 import { asWriter } from '../db/queries.ts'
 import { schedules } from '../db/schema.ts'
 import { nextTime, nextTimes } from '../platform/cron.ts'
@@ -101,8 +100,9 @@ export const schedule = resource({
   create: {
     verb: 'Create',
     form: () => scheduleForm,
-    async check(_, input, { row }) {
-      if (row?.file) refuseOfFile(row, input)
+    async check(_, input, { row, changes }) {
+      const [changed] = changes.filter((name) => name !== 'enabled')
+      if (row?.file && changed) throw conflictField(changed, whereSet(row))
       const { schedule, enabled } = input
       const time = { schedule, zone: input.zone ?? 'UTC' }
       const isSame = row && Bun.deepEquals(wordsOf(row.command), wordsOf(input.command))
@@ -141,10 +141,3 @@ export const schedule = resource({
 })
 
 const pauses = ({ enabled }: Pick<Schedule, 'enabled'>) => (enabled ? 'Pause' : 'Resume')
-
-function refuseOfFile(row: Schedule, { enabled: _, ...input }: z.output<typeof scheduleForm>) {
-  const changed = Object.entries(withDefaults(schedules, input)).find(
-    ([name, value]) => value !== undefined && !Bun.deepEquals(value, row[name as keyof Schedule]),
-  )
-  if (changed) throw conflictField(changed[0], whereSet(row))
-}

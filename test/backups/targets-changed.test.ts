@@ -86,6 +86,12 @@ describe('a target that is changed', () => {
     expect(openTarget(t, row())).toMatchObject({ url: rest.url, user: null, userPassword: null })
   })
 
+  test('is tried out without a secret that is removed', async () => {
+    const { ada, path, tried } = await added({ ...rest, user: 'ada', userPassword: 'pw' })
+    expect((await ada.put(path, { userPassword: null })).status).toBe(200)
+    expect(tried).toMatchObject([{ user: 'ada', userPassword: null }])
+  })
+
   test('can’t become another kind', async () => {
     const { ada, path } = await added(s3)
     const refused = await ada.put(path, { ...rest })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { jsonSchemaOf } from '../../src/api/document.ts'
-import { completed, partial } from '../../src/resources/change.ts'
+import { changedFields, completed, partial } from '../../src/resources/change.ts'
 import { sealedAs } from '../../src/resources/store.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { rowJson } from '../../src/resources/json.ts'
@@ -91,6 +91,16 @@ test('a sealed field stays when it is left out, and null takes an optional one a
   expect(() => change({ host: 'b' })).toThrow('token')
   expect(change({ host: 'b', token: 'x' })).toEqual({ host: 'b', token: 'x', key: 'the key' })
   expect(() => change({}, { row: { ...row, key: 'of another key' } })).toThrow('key')
+})
+
+test('a change names the fields that get another value, and secrets that are sent or removed', () => {
+  const before = { host: 'a', port: 1, note: null, token: 'sealed', key: 'sealed' }
+  const changes = (sent: Record<string, unknown>, after: object) =>
+    changedFields({ sealed: ['token', 'key'] }, { before, after: { ...before, ...after }, sent })
+  expect(changes({ host: 'a', port: '1', note: '', token: '', key: null }, {})).toEqual([])
+  expect(changes({ host: 'b', port: 1 }, { host: 'b' })).toEqual(['host'])
+  expect(changes({ token: 'the same' }, {})).toEqual(['token'])
+  expect(changes({ token: null, key: null }, { token: null })).toEqual(['token']) // Davit keeps the key
 })
 
 test('a place that the form refuses is refused by its own field, whatever was sent for it', () => {

@@ -5,7 +5,6 @@ import { targets } from '../../db/schema.ts'
 import { AppError, invalidField } from '../../platform/errors.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
-import { unsealed } from '../../resources/store.ts'
 import { DocTab } from '../../web/components.tsx'
 import { counted } from '../../web/units.ts'
 import { usersOfTarget } from '../repository.ts'
@@ -49,27 +48,27 @@ export const target = resource({
     submit: 'Try out and add',
     form: ({ config }: TargetDeps) => targetForm(config),
     schema: () => json().extend({ password: z.string() }),
-    async check(deps, input, { ownerId, signal, row, isToken }) {
-      const before = row && readable(deps, row)
+    async check(deps, input, { ownerId, signal, row, changes, isToken }) {
+      if (row && changes.every((name) => name === 'name')) return undefined
       const id = row?.id ?? newId()
-      const fields = { ...before, ...input, id, ownerId } as OpenTarget
+      const fields = { ...row, ...input, id, ownerId } as OpenTarget
       // the same at each attempt: one that fails late leaves a repository there
       const made = () => deps.secrets.sign(`repository of ${ownerId} at ${whereOf(fields)}`)
-      const wanted = { ...fields, password: input.password ?? before?.password ?? made() }
+      const wanted = { ...fields, password: input.password ?? made() }
       if (!wanted.user) {
-        if (wanted.userPassword && wanted.userPassword !== before?.userPassword)
+        if (changes.includes('userPassword') && wanted.userPassword)
           throw invalidField('user', 'must be entered with its password.')
         wanted.userPassword = null
       }
       // another host has another key
-      if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
-      if (!before || whereOf(before) !== whereOf(wanted)) refuseTwins(deps.db, wanted)
-      if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
+      if (row?.host !== wanted.host && row?.hostKey === wanted.hostKey) wanted.hostKey = null
+      const isMoved = row && whereOf(row) !== whereOf(wanted)
+      if (!row || isMoved) refuseTwins(deps.db, wanted)
       if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
       refuseMoveUnderBackup(deps.db, wanted)
-      const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
-      const hasKey = input.password != null && input.password !== before?.password
-      const missing = isMoved ? notMoved(wanted) : hasKey ? noRepository() : null
+      const hasKey = changes.includes('password')
+      const isLeft = isMoved && hasBackupsOn(deps.db, id)
+      const missing = isLeft ? notMoved(wanted) : hasKey ? noRepository() : null
       const { hostKey, lost } = await tryOut(deps, wanted, { signal, missing })
       const also = () => void setTargetOfLost(deps.db, lost ?? [], wanted)
       const { userPassword, password } = wanted
@@ -162,12 +161,3 @@ const keepKey = (
     Davit.
   </>
 )
-
-/** Undefined when its secrets were sealed under another key: then they must be entered again. */
-function readable({ secrets }: Pick<TargetDeps, 'secrets'>, row: TargetRow) {
-  try {
-    return unsealed(secrets, sealedOfTarget, row)
-  } catch {
-    return undefined
-  }
-}
