@@ -8,13 +8,16 @@ import { AppError, found, invalidField } from '../platform/errors.ts'
 import { completed, partial } from '../resources/change.ts'
 import { liveService, ownService, servicePattern } from '../services/own-service.ts'
 import { clientOf } from '../web/client.ts'
+import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
+import { optionsOf } from '../web/labelled-fields.ts'
 import { firstPage, pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { SchemaFields } from '../web/schema-fields.tsx'
 import { ownFirst, pass, requireAdmin, userOf } from '../web/user-of.ts'
 import { backupRoutes } from './backup-routes.tsx'
 import { BackupsPage } from './backups-page.tsx'
@@ -22,7 +25,6 @@ import type { RouteDeps } from './deps.ts'
 import { backupForm, planForm } from './forms.ts'
 import { backupJson, planJson } from './json.ts'
 import { noteUnplanned } from './notice.ts'
-import { PlanForm } from './plan-form.tsx'
 import { insertBackupJob } from './start.ts'
 import { deletePlan, getPlan, isOverdue, listUnfinished, pageOfBackups, savePlan } from './store.ts'
 import type { Backup } from './store.ts'
@@ -145,10 +147,25 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const plan = getPlan(db, subject.id)
     if (!plan && clientOf(c) === 'program' && c.req.method === 'GET')
       throw new AppError('not_found', `${subject.name} has no backup plan.`)
-    const targets = listTargets(db, subject.ownerId)
     return {
       title: `Backup plan of ${subject.name}`,
-      page: () => <PlanForm {...{ subject, plan, targets, draft }} />,
+      page: () => (
+        <ModalForm
+          title={['Backup plan of ', <bdi>{subject.name}</bdi>]}
+          from={{ href: backupsPath(subject), name: 'Backups' }}
+          action={`${backupsPath(subject)}/plan`}
+          method="PUT"
+          submit="Save plan"
+          draft={draft}
+          wide
+        >
+          <SchemaFields
+            schema={planForm}
+            values={plan ?? { schedule: '0 3 * * *' }}
+            more={{ targetId: { options: optionsOf(listTargets(db, subject.ownerId)) } }}
+          />
+        </ModalForm>
+      ),
       json: () => plan && planJson(plan, { overdue: isOverdue(db, plan) }),
     }
   }

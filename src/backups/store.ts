@@ -169,11 +169,8 @@ export const getPlan = (db: Tx, subjectId: string): Plan | null =>
   getRow(db, backupPlans, eq(backupPlans.subjectId, subjectId)) ?? null
 
 /** One for each subject: another one replaces it. */
-export function savePlan(db: Db, subject: SubjectKey, changes: PlanChanges): Plan {
-  const { kind, id } = subject
+export function savePlan(db: Db, { kind, id }: SubjectKey, changes: PlanChanges): Plan {
   const values = { ...withDefaults(backupPlans, changes), problem: null } as PlanValues
-  const known = getPlan(db, id)
-  if (known) return changeRow(db, backupPlans, known.id, values)
   return db
     .insert(backupPlans)
     .values({
@@ -181,14 +178,12 @@ export function savePlan(db: Db, subject: SubjectKey, changes: PlanChanges): Pla
       environmentId: kind === 'environment' ? id : null,
       serviceId: kind === 'service' ? id : null,
     })
+    .onConflictDoUpdate({ target: backupPlans.subjectId, set: values })
     .returning()
     .get()
 }
 
-type PlanValues = Omit<
-  typeof backupPlans.$inferInsert,
-  'subjectKind' | 'subjectId' | 'environmentId' | 'serviceId'
->
+type PlanValues = typeof backupPlans.$inferInsert
 
 /** Null stands for the default. */
 type PlanChanges = Changes<typeof backupPlans> & Pick<PlanValues, 'targetId' | 'schedule'>
