@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { apiTokens, tokenScopes } from '../db/schema.ts'
-import { invalidField } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { optionsOf } from '../web/labelled-fields.ts'
@@ -72,9 +71,6 @@ export const apiToken = resource({
       findUser(db, userOf(c).id).passwordHash !== null && <CurrentPassword id="token-password" />,
     async make({ db }, c, { currentPassword, ...wanted }) {
       const { id: userId } = userOf(c)
-      const { projectId } = wanted
-      if (projectId && !listOwnProjects(db, userId).some(({ id }) => id === projectId))
-        throw invalidField('projectId', 'must be one of your projects.')
       await confirmPassword(db, { userId, currentPassword, address: c.var.address })
       const { token, row } = db.transaction(() => {
         const made = makeToken(db, { ...wanted, userId })

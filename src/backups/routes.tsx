@@ -5,7 +5,7 @@ import { headOf } from '../environments/head.ts'
 import { liveEnvironment, ownEnvironment } from '../environments/own-environment.ts'
 import { nextTime } from '../platform/cron.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
-import { completed, partial } from '../resources/change.ts'
+import { completed, partial, refuseUnoffered } from '../resources/change.ts'
 import { liveService, ownService, servicePattern } from '../services/own-service.ts'
 import { clientOf } from '../web/client.ts'
 import { ModalForm } from '../web/dialog.tsx'
@@ -101,14 +101,12 @@ export const backupsRoutes = (deps: RouteDeps) => {
   }
 
   function planned(c: Context, subject: Subject) {
-    const { targetId, ...values } = c.get('input') as typeof planForm._output
-    if (!listTargets(db, subject.ownerId).some(({ id }) => id === targetId))
-      throw invalidField('targetId', 'must be the id of one of your targets.')
-    const zone = values.zone ?? 'UTC'
-    const nextAt = nextTime({ schedule: values.schedule, zone }, new Date())
     const { ownerId } = subject
+    const values = c.get('input') as typeof planForm._output
+    refuseUnoffered({ targetId: optionsOf(listTargets(db, ownerId)) }, values)
+    const nextAt = nextTime({ ...values, zone: values.zone ?? 'UTC' }, new Date())
     const plan = db.transaction(() => {
-      const plan = savePlan(db, subject, { ...values, targetId, ownerId, nextAt })
+      const plan = savePlan(db, subject, { ...values, ownerId, nextAt })
       audit(c, 'backups.planned', about(subject))
       return plan
     })

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNotNull, isNull, ne, or } from 'drizzle-orm'
-import { getRow, hasRow, listRows } from '../db/queries.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, users } from '../db/schema.ts'
 import { changeParcels, isWaiting } from './outbox-store.ts'
@@ -37,9 +37,6 @@ export function addRecipients(db: Db, { id: channelId, to: before }: Channel, to
   for (const { id, left } of listRows(db, outbox, isPartly))
     changeParcels(db, eq(outbox.id, id), { left: [...new Set([...left!, ...added])] })
 }
-
-export const isAdminNow = (db: Db, id: string) =>
-  hasRow(db, users, and(eq(users.id, id), eq(users.role, 'admin')))
 
 /** The one that sends invitations and password resets: an admin's newest that may. */
 export const getAccountMailChannel = (db: Tx) =>

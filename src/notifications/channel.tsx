@@ -1,27 +1,32 @@
 import { z } from 'zod'
 import { originOf } from '../config.ts'
+import type { Config } from '../config.ts'
 import { newId } from '../db/new-id.ts'
 import { channels, eventKinds } from '../db/schema.ts'
 import { listOwnProjects } from '../git/store.ts'
-import { AppError, Failure } from '../platform/errors.ts'
+import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { deleteRow } from '../resources/store.ts'
+import type { User } from '../web/factory.ts'
+import { line, lines, unless } from '../web/fields.ts'
 import { Button } from '../web/form.tsx'
-import { optionsOf } from '../web/labelled-fields.ts'
+import { kindForm } from '../web/kind-form.ts'
+import { lineField, optionsOf, timeFields } from '../web/labelled-fields.ts'
 import { componentOf, time } from '../web/operation.ts'
+import { field } from '../web/schema-fields.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import { channelForm, eventsFor, notByToken, refuseOthers } from './channel-form.ts'
 import { addRecipients, getLastDelivery } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
 import type { DeliverDeps } from './deliver.ts'
-import { kindNames } from './kinds.ts'
+import { kindNames, serverKinds, usualKinds } from './kinds.ts'
 import type { Outbox } from './outbox.ts'
-import { sealed, sentTo } from './senders/index.ts'
+import { whyNotQuiet } from './quiet.ts'
+import { sealed, senders, sentTo } from './senders/index.ts'
 import { asTested } from './senders/sender.ts'
 import { newSecret } from './senders/webhook.ts'
 
@@ -54,6 +59,43 @@ const json = rowJson(
     lastDelivery: delivered().nullable(),
   }),
 )
+
+const choices = () => ({
+  quiet: field(
+    line('hours such as 22:00-07:00', { max: 11 }).superRefine(unless(whyNotQuiet)).nullish(),
+    {
+      label: 'Quiet hours',
+      placeholder: '22:00-07:00',
+      hint: 'What happens meanwhile comes as a summary afterwards.',
+      code: true,
+      isNarrow: true,
+    },
+  ),
+  zone: timeFields.zone,
+  events: field(
+    lines(z.enum(eventKinds, 'must be kinds of events.'), { max: eventKinds.length }).refine(
+      (kinds) => kinds.length > 0,
+      'must have at least one.',
+    ),
+    { label: 'Events', isMany: true, options: [], initial: usualKinds.join('\n') },
+  ),
+  projects: field(lines(z.uuid('must be ids of projects.'), { max: 500 }).nullish(), {
+    label: 'Projects',
+    hint: 'Select none for all of yours, services, logins and the server. With some, only what happens to these is sent.',
+    isMany: true,
+    options: [],
+  }),
+})
+
+const browser = { label: 'Browser', fields: () => ({}) }
+
+const channelForm = (config: Config) =>
+  kindForm(
+    config,
+    { name: lineField('Name', { max: 60, placeholder: 'team chat' }) },
+    { ...senders, browser },
+    choices(),
+  )
 
 export const channel = resource({
   kind: 'channel',
@@ -120,8 +162,11 @@ export const channel = resource({
       events: eventsFor(userOf(c)),
       projects: optionsOf(listOwnProjects(db, userOf(c).id)),
     }),
-    async check({ db, outbox }, input, { ownerId, row, isToken }) {
-      refuseOthers(db, input, { ownerId, row, isToken })
+    async check({ db, outbox }, input, { row, isAdmin, isToken }) {
+      const accountMail = 'accountMail' in input && input.accountMail
+      if (accountMail && !row?.accountMail && !isAdmin)
+        throw invalidField('accountMail', 'can only be set by an admin.')
+      if (isToken && (accountMail || row?.accountMail)) throw notByToken()
       if (row) {
         addRecipients(db, row, 'to' in input ? input.to : [])
         outbox.retryNow(row.id)
@@ -159,6 +204,19 @@ export const channel = resource({
     },
   },
 })
+
+/** Whoever gets the mails of accounts can log in as anyone, which no token may. */
+const notByToken = () =>
+  new AppError(
+    'forbidden',
+    'API tokens can’t change who sends password resets. Log in in a browser.',
+  )
+
+/** Of the server only admins are told. */
+const eventsFor = ({ role }: Pick<User, 'role'>) =>
+  (Object.keys(kindNames) as Channel['events'])
+    .filter((kind) => role === 'admin' || !serverKinds.includes(kind))
+    .map((value) => ({ value, label: kindNames[value] }))
 
 async function sendTest(deps: ChannelDeps, row: Channel) {
   const message = {

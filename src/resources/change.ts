@@ -3,7 +3,8 @@ import type { ZodType } from 'zod'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { FieldError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { kindOf, objectOf, objectsOf } from '../web/schema-fields.tsx'
+import { kindLook, kindOf, objectOf, objectsOf } from '../web/schema-fields.tsx'
+import type { Options } from './form.tsx'
 import { sealedAs } from './store.ts'
 
 type Row = { id: string; [column: string]: unknown }
@@ -78,6 +79,24 @@ export function completed(
         refused.push({ field, message: 'can no longer be read: enter it again.' })
       }
     return undefined
+  }
+}
+
+/** For others than admins. */
+export function refuseKind(form: ZodType, { kind }: { kind?: unknown }) {
+  if (!kindLook(form, kind)?.adminOnly) return
+  const fields = [{ field: 'kind', message: 'is for admins.' }]
+  throw new AppError('forbidden', 'This kind is for admins.', { fields })
+}
+
+/** Of what is offered to the user, a field can only have that, and what the row has already. */
+export function refuseUnoffered(options: Options | undefined, input: object, row: object = {}) {
+  const valuesIn = (of: object, name: string) => [(of as Row)[name] ?? []].flat()
+  for (const [name, offered] of Object.entries(options ?? {})) {
+    const known = [...offered.map(({ value }) => value), ...valuesIn(row, name)]
+    const other = valuesIn(input, name).find((value) => !known.includes(value))
+    if (other !== undefined)
+      throw invalidField(name, `can’t be ${other}: choose from what you are offered.`)
   }
 }
 

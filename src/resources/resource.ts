@@ -37,6 +37,7 @@ export type Parent<Deps> = {
 type By<Stored> = {
   ownerId: string
   signal: AbortSignal
+  isAdmin: boolean
   /** True for an API token, which may do less than a person. */
   isToken: boolean
   row?: Stored
@@ -107,7 +108,7 @@ export type Resource<
     form: (deps: Deps) => Form
     /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
-    /** The choices of fields that depend on the user; a field without any isn’t shown. */
+    /** The choices of fields that depend on the user, who can have no others; a field without any isn’t shown. */
     options?: (deps: Deps, c: Context<Env>) => Options
     /** Shown below the fields. */
     more?: (deps: Deps, c: Context<Env>) => Child

@@ -3,7 +3,7 @@ import type { z, ZodType } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { withDefaults } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { AppError, found } from '../platform/errors.ts'
+import { found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
@@ -22,7 +22,7 @@ import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { kindLook } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { ownFirst, pass, requireAdmin, userOf } from '../web/user-of.ts'
-import { changedFields, completed, partial } from './change.ts'
+import { changedFields, completed, partial, refuseKind, refuseUnoffered } from './change.ts'
 import { ResourceForm, SecretDialog } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import type { ListOptions } from './list.tsx'
@@ -117,6 +117,7 @@ export function resourceRoutes<
     .delete(ofOne, guard, ownIt, checksQuery, removed)
 
   async function created(c: Context) {
+    refuseUnoffered(create.options?.(deps, c), c.get('input'))
     const made = await (create.make ?? makeRow)(deps, c, c.get('input'))
     resource.stored?.(deps)
     const { extra, once } = made
@@ -166,15 +167,12 @@ export function resourceRoutes<
   }
 
   async function checked(c: Context, input: z.output<Form>, row?: Stored) {
-    const { adminOnly } = kindLook(form, (input as { kind?: string }).kind) ?? {}
-    if (adminOnly && userOf(c).role !== 'admin')
-      throw new AppError('forbidden', 'This kind is for admins.', {
-        fields: [{ field: 'kind', message: 'is for admins.' }],
-      })
-    const request = { signal: c.req.raw.signal, isToken: !!c.var.token }
-    const sent = row ? c.get('sent') : input
-    const after = withDefaults(table, input as never)
-    const changes = changedFields(resource, { before: row ?? {}, after, sent })
+    const isAdmin = userOf(c).role === 'admin'
+    if (!isAdmin) refuseKind(form, input as object)
+    if (row) refuseUnoffered(create.options?.(deps, c), input as object, row)
+    const request = { signal: c.req.raw.signal, isToken: !!c.var.token, isAdmin }
+    const change = { before: row ?? {}, after: withDefaults(table, input as never) }
+    const changes = changedFields(resource, { ...change, sent: c.get('sent') ?? input })
     const by = { ownerId: ownerOf(c), changes, ...request, ...(row && { row }) }
     const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
     return { values: { ...(input as object), ...columns }, ...rest }

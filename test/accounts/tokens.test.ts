@@ -99,6 +99,7 @@ describe('a new token', () => {
     [{ scopes: null }, 'scopes'],
     [{ scopes: ['admin'] }, 'scopes'],
     [{ scopes: { read: true } }, 'scopes'],
+    [{ scopes: ['deploy'], projectId: '018f3c5e-0000-7000-8000-000000000000' }, 'projectId'],
     [{ expiresInDays: 0 }, 'expiresInDays'],
     [{ expiresInDays: 1.5 }, 'expiresInDays'],
     [{ expiresInDays: 100_000 }, 'expiresInDays'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { jsonSchemaOf } from '../../src/api/document.ts'
-import { changedFields, completed, partial } from '../../src/resources/change.ts'
+import { changedFields, completed, partial, refuseUnoffered } from '../../src/resources/change.ts'
 import { sealedAs } from '../../src/resources/store.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { rowJson } from '../../src/resources/json.ts'
@@ -25,9 +25,12 @@ const form = kindForm(
   { note: text('Note').nullish() },
 )
 
-const refusedBy = (schema: z.ZodType, data: Record<string, unknown>) => {
+const refusedBy = (schema: z.ZodType, data: Record<string, unknown>) =>
+  refusedIn(() => check(schema, { kind: 'json', data }))
+
+const refusedIn = (work: () => unknown) => {
   try {
-    check(schema, { kind: 'json', data })
+    work()
     return []
   } catch (error) {
     return (error as { fields: { field: string }[] }).fields.map((one) => one.field)
@@ -91,6 +94,17 @@ test('a sealed field stays when it is left out, and null takes an optional one a
   expect(() => change({ host: 'b' })).toThrow('token')
   expect(change({ host: 'b', token: 'x' })).toEqual({ host: 'b', token: 'x', key: 'the key' })
   expect(() => change({}, { row: { ...row, key: 'of another key' } })).toThrow('key')
+})
+
+test('of what is offered others are refused, and what a row has already stays', () => {
+  const options = { of: [{ value: '', label: 'all' }], events: [{ value: 'a', label: 'A' }] }
+  const refused = (input: object, row?: object) =>
+    refusedIn(() => refuseUnoffered(options, input, row))
+  expect(refused({ of: null, events: ['a'], name: 'any' })).toEqual([])
+  expect(refused({ of: 'x' })).toEqual(['of'])
+  expect(refused({ events: ['a', 'b'] })).toEqual(['events'])
+  expect(refused({ of: 'x', events: ['b', 'a'] }, { of: 'x', events: ['b'] })).toEqual([])
+  expect(refused({ of: 'y' }, { of: 'x' })).toEqual(['of'])
 })
 
 test('a change names the fields that get another value, and secrets that are sent or removed', () => {
