@@ -58,7 +58,6 @@ export const drain = resource({
   most: 'drains',
   sealed,
   sentTo: ['url', 'endpoint'],
-  unique: { name: 'The environment already has a log drain with this name. Choose another name.' },
   json: rowJson('Drain', drains, columns, () => ({
     ...counts(),
     problem: problem(),

@@ -43,7 +43,6 @@ export const gitSource = resource({
   most: 'sources',
   sealed: ['accessToken'],
   sentTo: ['provider', 'baseUrl'],
-  unique: { name: 'You already have a git source with this name. Choose another name.' },
   json,
   about: 'With a source you can pick repositories and branches from lists, including private ones.',
   empty: {

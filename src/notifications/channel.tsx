@@ -108,7 +108,6 @@ export const channel = resource({
   sealed,
   sentTo,
   neverSent: ['secret'],
-  unique: { name: 'You already have a channel with this name. Choose another name.' },
   json,
   about: (
     <>

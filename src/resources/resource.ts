@@ -193,6 +193,7 @@ export const resource = <
   described: Resource<Deps, Table, Form, Seen>,
 ) => ({
   noun: described.kind,
+  unique: { name: `There is a ${described.noun ?? described.kind} of that name. Choose another.` },
   plural: `your ${described.title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`,
   ...described,
 })

@@ -48,7 +48,7 @@ export type StoredRows<Table> = Rows<Table> & {
   most?: Limited
   /** Fields that are stored encrypted, for `sealedAs` of the row. A change that omits one keeps it. */
   sealed?: readonly string[]
-  /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
+  /** What is said of a duplicate, by the last column of the unique index: the field at fault. By default of a name. */
   unique?: Duplicates
   /** Throws for what other rows refuse, in the transaction that stores one. */
   refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void

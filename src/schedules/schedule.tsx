@@ -49,7 +49,6 @@ export const schedule = resource({
   where: isShown,
   parent: ofEnvironment('schedules'),
   most: 'schedules',
-  unique: { name: 'The environment already has a schedule with this name. Choose another name.' },
   json,
   about: 'Commands that run at times, each in a new container of the live image.',
   empty: { title: 'No schedules', text: 'Create one for what repeats: a clean-up, a report.' },

@@ -107,7 +107,6 @@ export const server = resource({
   part: 'Administration',
   table: servers,
   adminOnly: true,
-  unique: { name: 'There is a server of that name.' },
   refuse: (db, { id, values }) => refuseChange(db, id, values as Change),
   json,
   about:

@@ -33,7 +33,6 @@ export const target = resource({
   most: 'targets',
   sentTo: ['endpoint', 'host', 'url'],
   neverSent: ['password'],
-  unique: { name: 'You already have a target with this name. Choose another name.' },
   refuse: (db, { values, ...of }) => refuseMoveUnderBackup(db, { ...values, ...of } as OpenTarget),
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
