@@ -46,14 +46,10 @@ export const apiToken = resource({
     tags: scopes,
     facts: [
       ...(projectId ? [<a href={`/projects/${projectId}`}>one project</a>] : []),
-      lastUsedAt ? (
-        <>
-          last used <Ago at={lastUsedAt} />
-        </>
-      ) : (
-        'never used'
-      ),
-      <Expiry expiresAt={expiresAt} />,
+      lastUsedAt ? ['last used ', <Ago at={lastUsedAt} />] : 'never used',
+      expiresAt
+        ? [expiresAt > new Date() ? 'expires on ' : 'expired on ', <Day at={expiresAt} />]
+        : 'never expires',
     ],
   }),
   create: {
@@ -92,13 +88,3 @@ export const apiToken = resource({
     lists: true,
   },
 })
-
-const Expiry = ({ expiresAt }: { expiresAt: Date | null }) =>
-  expiresAt ? (
-    <>
-      {expiresAt > new Date() ? 'expires on ' : 'expired on '}
-      <Day at={expiresAt} />
-    </>
-  ) : (
-    <>never expires</>
-  )

@@ -38,11 +38,7 @@ export const invite = resource({
   },
   see: ({ db }: AccountDeps, row) => ({ ...row, mail: mailStateOf(db, row) }),
   row: ({ createdAt, expiresAt, email, mail }) => ({
-    title: (
-      <>
-        Created <Ago at={createdAt} />
-      </>
-    ),
+    title: ['Created ', <Ago at={createdAt} />],
     since: null,
     label: `the invitation that expires on ${expiresAt.toISOString().slice(0, 10)}`,
     facts: [
@@ -52,9 +48,7 @@ export const invite = resource({
           {mail.answer && `: ${mail.answer}`}
         </>
       ),
-      <>
-        expires on <Day at={expiresAt} />
-      </>,
+      ['expires on ', <Day at={expiresAt} />],
     ],
   }),
   create: {

@@ -47,12 +47,8 @@ export const freeze = resource({
     ...{ name: reason, since: null },
     badge: from.getTime() <= Date.now() && 'frozen',
     facts: [
-      <>
-        from <At at={from} />
-      </>,
-      <>
-        until <At at={until} />, <In at={until} />
-      </>,
+      ['from ', <At at={from} />],
+      ['until ', <At at={until} />, ', ', <In at={until} />],
     ],
   }),
   refuse(db, { id, ownerId: environmentId, values }) {

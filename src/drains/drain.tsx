@@ -86,13 +86,7 @@ export const drain = resource({
       <bdi>
         {row.host ? `${row.host}:${row.port}` : (row.url ?? `${row.endpoint}/${row.bucket}`)}
       </bdi>,
-      sentAt ? (
-        <>
-          last sent <Ago at={sentAt} />
-        </>
-      ) : (
-        'nothing sent yet'
-      ),
+      sentAt ? ['last sent ', <Ago at={sentAt} />] : 'nothing sent yet',
       waiting > 0 && `${counted(waiting, 'line')} waiting`,
       dropped > 0 && `${counted(dropped, 'line')} left out`,
       ofTraces && `${counted(ofTraces.sent, 'trace')} sent`,

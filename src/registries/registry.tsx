@@ -37,11 +37,7 @@ export const registry = resource({
   },
   row: ({ host, username }) => ({
     name: host,
-    facts: [
-      <>
-        as <bdi>{username}</bdi>
-      </>,
-    ],
+    facts: [['as ', <bdi>{username}</bdi>]],
   }),
   create: {
     verb: 'Add',

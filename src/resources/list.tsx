@@ -63,11 +63,7 @@ export function completeRow(
   { noun, kind, made, verb, warning = '' }: Words,
 ): Row {
   const name = described.title ? undefined : String(described.name ?? stored.name)
-  const since = stored.createdAt instanceof Date && (
-    <>
-      {past[made]} <Ago at={stored.createdAt} />
-    </>
-  )
+  const since = stored.createdAt instanceof Date && [past[made], ' ', <Ago at={stored.createdAt} />]
   return {
     ...{ since, tags: kind ? [kind] : [], ...described, id: stored.id },
     ...(name && { name, question: `${verb} the ${noun} ${name}? ${warning}`.trim() }),

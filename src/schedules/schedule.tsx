@@ -66,24 +66,14 @@ export const schedule = resource({
     tags: row.file ? [row.file] : [],
     facts: [
       <code>{shortLine(row)}</code>,
-      <>
-        <code>{row.schedule}</code> {row.zone}
-      </>,
-      times[0] && (
-        <>
-          next <In at={times[0]} />
-        </>
-      ),
+      [<code>{row.schedule}</code>, ` ${row.zone}`],
+      times[0] && ['next ', <In at={times[0]} />],
       lastRun && (
         <a href={runPath(lastRun)}>
           <RunBadge status={lastRun.status} /> <Ago at={lastRun.createdAt} />
         </a>
       ),
-      problem && (
-        <>
-          {problem.message} (<Ago at={row.dueAt} />)
-        </>
-      ),
+      problem && [`${problem.message} (`, <Ago at={row.dueAt} />, ')'],
     ],
     below: times.length > 0 && <NextTimes times={times} />,
     actions: (

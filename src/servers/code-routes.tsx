@@ -30,9 +30,7 @@ export const expectedRows = (db: Db): Row[] =>
       ...Object.entries(labels).map(([key, value]) => `${key}=${value}`),
       `roles: ${roles.join(', ') || 'none'}`,
       address,
-      <>
-        its code expires <In at={expiresAt} />
-      </>,
+      ['its code expires ', <In at={expiresAt} />],
     ],
     actions: (
       <DeleteButton

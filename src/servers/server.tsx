@@ -165,11 +165,7 @@ export const server = resource({
       `Docker ${engine}`,
       counted(cpus, 'processor'),
       bytes(memoryMb * 2 ** 20),
-      lastSeenAt && (
-        <>
-          last seen <Ago at={lastSeenAt} />
-        </>
-      ),
+      lastSeenAt && ['last seen ', <Ago at={lastSeenAt} />],
     ],
   }),
   create: {
