@@ -38,10 +38,7 @@ export const apiToken = resource({
       <a href="/api">what it can call</a>.
     </>
   ),
-  empty: {
-    title: 'No API tokens',
-    text: 'Create one for a script, or for a pipeline that deploys.',
-  },
+  empty: 'Create one for a script, or for a pipeline that deploys.',
   row: ({ scopes, projectId, lastUsedAt, expiresAt }) => ({
     tags: scopes,
     facts: [

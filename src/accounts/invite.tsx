@@ -32,10 +32,8 @@ export const invite = resource({
   where: isOpen,
   json,
   about: 'An invitation is a link that lets one person register within 7 days.',
-  empty: {
-    title: 'No open invitations',
-    text: 'Create a link, and send it to the person who is to have an account here.',
-  },
+  none: 'No open invitations',
+  empty: 'Create a link, and send it to the person who is to have an account here.',
   see: ({ db }: AccountDeps, row) => ({ ...row, mail: mailStateOf(db, row) }),
   row: ({ createdAt, expiresAt, email, mail }) => ({
     title: ['Created ', <Ago at={createdAt} />],

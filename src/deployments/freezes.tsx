@@ -42,7 +42,7 @@ export const freeze = resource({
   json: freezeJson,
   about:
     'What comes by itself waits until a freeze ends, such as a push. What someone asks for needs a note that says why it can’t wait. Rollbacks aren’t held up.',
-  empty: { title: 'No freezes', text: 'Create one for a time in which nothing may change.' },
+  empty: 'Create one for a time in which nothing may change.',
   row: ({ from, until, reason }) => ({
     ...{ name: reason, since: null },
     badge: from.getTime() <= Date.now() && 'frozen',

@@ -70,10 +70,7 @@ export const drain = resource({
       <a href="/docs/drains">what is sent</a>.
     </>
   ),
-  empty: {
-    title: 'No log drains',
-    text: 'Create one to search these lines beside those of other software, or to keep them longer.',
-  },
+  empty: 'Create one to search these lines beside those of other software, or to keep them longer.',
   see: ({ db, logDb }: Deps, row) => ({
     ...{ ...row, ...progressOf(logDb, row) },
     tls: row.kind === 'syslog' ? usesTls(row.tls) : row.tls,

@@ -45,10 +45,7 @@ export const gitSource = resource({
   sentTo: ['provider', 'baseUrl'],
   json,
   about: 'With a source you can pick repositories and branches from lists, including private ones.',
-  empty: {
-    title: 'No git sources',
-    text: 'Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.',
-  },
+  empty: 'Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.',
   row: ({ id, name, provider, login, baseUrl }) => ({
     mark: <Logo of={provider} name={name} />,
     tags: [providers[provider].title],

@@ -115,10 +115,7 @@ export const channel = resource({
       in the <a href="/settings/events">list of events</a>.
     </>
   ),
-  empty: {
-    title: 'No channels',
-    text: 'Add one to hear of failures by mail, in a chat or in this browser.',
-  },
+  empty: 'Add one to hear of failures by mail, in a chat or in this browser.',
   see: ({ db }: ChannelDeps, row) => {
     const last = getLastDelivery(db, row.id)
     const at = last && (last.sentAt ?? last.createdAt)

@@ -31,10 +31,7 @@ export const registry = resource({
   unique: { host: 'You already have this registry. Edit it to change its login.' },
   json: rowJson('Registry', registries, ['host', 'username']),
   about: 'Logins for private images, used by services and builds.',
-  empty: {
-    title: 'No registries',
-    text: 'Public images need none. Add a registry to use its private images.',
-  },
+  empty: 'Public images need none. Add a registry to use its private images.',
   row: ({ host, username }) => ({
     name: host,
     facts: [['as ', <bdi>{username}</bdi>]],

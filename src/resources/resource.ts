@@ -86,7 +86,9 @@ export type Resource<
   neverSent?: readonly string[]
   json: () => ZodObject
   about: Child
-  empty: { title: string; text: Child }
+  /** What is said where there are none, under “No targets”. */
+  empty: string
+  none?: string
   /** Adds to a row what is stored elsewhere, for `row` and `json`. */
   see?: (deps: Deps, row: Stored) => Seen
   /** By default its name, and since when it is there. */
@@ -191,12 +193,15 @@ export const resource = <
   Seen = Table['$inferSelect'],
 >(
   described: Resource<Deps, Table, Form, Seen>,
-) => ({
-  noun: described.kind,
-  unique: { name: `There is a ${described.noun ?? described.kind} of that name. Choose another.` },
-  plural: `your ${described.title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`,
-  ...described,
-})
+) => {
+  const { kind, title, noun = kind } = described
+  const all = title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+  return {
+    ...{ noun, plural: `your ${all}`, none: `No ${all}` },
+    unique: { name: `There is a ${noun} of that name. Choose another.` },
+    ...described,
+  }
+}
 
 /** The name of a row's id in its path; a parent may have the usual one. */
 export const idIn = ({ path }: { path: string }) => (/:id\b/.test(path) ? 'rowId' : 'id')

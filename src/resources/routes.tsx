@@ -38,7 +38,7 @@ export function resourceRoutes<
   Table extends ResourceTable,
   Form extends ZodType,
   Seen,
->(deps: Deps, resource: Resource<Deps, Table, Form, Seen> & { noun: string }) {
+>(deps: Deps, resource: Resource<Deps, Table, Form, Seen> & { noun: string; none: string }) {
   type Stored = Table['$inferSelect'] & { id: string }
   const { db, secrets } = deps
   const { path, noun, title, table, json, item, parent, create, change, remove, sealed } = resource
@@ -228,7 +228,7 @@ export function resourceRoutes<
         <ResourceList
           {...{ path: at, title, nextCursor, acts }}
           about={resource.about}
-          empty={off ? { ...resource.empty, text: off } : resource.empty}
+          empty={{ title: resource.none, text: off ?? resource.empty }}
           action={!off && <NewButton path={at} noun={noun} />}
           note={as.note?.()}
           rows={[...before, ...items.map((row) => rowOf(c, row))]}

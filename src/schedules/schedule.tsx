@@ -51,7 +51,7 @@ export const schedule = resource({
   most: 'schedules',
   json,
   about: 'Commands that run at times, each in a new container of the live image.',
-  empty: { title: 'No schedules', text: 'Create one for what repeats: a clean-up, a report.' },
+  empty: 'Create one for what repeats: a clean-up, a report.',
   see: ({ db }: ScheduleDeps & HeadDeps, row) => {
     const lastRun = getLastRun(db, row.id)
     return {

@@ -111,10 +111,9 @@ export const server = resource({
   json,
   about:
     'The machines whose Docker Davit uses. They are one Docker Swarm as soon as there are two.',
-  empty: {
-    title: 'One server',
-    text: 'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
-  },
+  none: 'One server',
+  empty:
+    'Everything runs on the server that Davit is on. A second one helps when its memory or processors aren’t enough; it doesn’t replace backups.',
   see: ({ db, edge, serverEngines }: Deps, row) => ({
     ...row,
     edge: edgeOn(edge, row.id).state,

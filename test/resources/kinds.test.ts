@@ -6,6 +6,9 @@ import { sealedAs } from '../../src/resources/store.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { rowJson } from '../../src/resources/json.ts'
 import { apiTokens } from '../../src/db/schema.ts'
+import { apiToken } from '../../src/accounts/api-token.tsx'
+import { invite } from '../../src/accounts/invite.tsx'
+import { drain } from '../../src/drains/drain.tsx'
 import { line } from '../../src/web/fields.ts'
 import { check } from '../../src/web/input.ts'
 import { kindForm } from '../../src/web/kind-form.ts'
@@ -136,4 +139,9 @@ test('the JSON of a row has the types of its columns, and none that was not name
   const row = { id: crypto.randomUUID(), name: 'a', expiresAt: null, projectId: null, scopes: [] }
   expect(json().safeParse({ ...row, createdAt: new Date().toISOString() }).success).toBe(true)
   expect(json().safeParse({ ...row, name: null }).success).toBe(false)
+})
+
+test('an empty list is named by its title, unless it has a name of its own', () => {
+  const names = [drain, apiToken, invite].map(({ none }) => none)
+  expect(names).toEqual(['No log drains', 'No API tokens', 'No open invitations'])
 })

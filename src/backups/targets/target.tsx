@@ -36,10 +36,7 @@ export const target = resource({
   refuse: (db, { values, ...of }) => refuseMoveUnderBackup(db, { ...values, ...of } as OpenTarget),
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
-  empty: {
-    title: 'No targets',
-    text: 'Add one to back up services and volumes: a bucket, another server or a directory.',
-  },
+  empty: 'Add one to back up services and volumes: a bucket, another server or a directory.',
   row: (row) => ({ facts: [<bdi>{whereOf(row)}</bdi>] }),
   create: {
     verb: 'Add',
