@@ -11,7 +11,9 @@ import type { Authority, Plan } from './plan.ts'
 /** Uploaded certificates, those of Davit's own edge on another, and those that Caddy may request on demand. */
 export function certificatesOf({ hosts, authority, home, ports }: Omit<Plan, 'listeners'>) {
   const own = hosts.flatMap(({ https }) =>
-    https.kind === 'own' ? [{ certificate: https.certificate, key: https.key }] : [],
+    https.kind === 'own'
+      ? [{ certificate: https.certificate, key: https.key, tags: [uploaded] }]
+      : [],
   )
   const endpoint = `http://127.0.0.1:${ports.http}${permissionPath}`
   const files = Object.entries(home?.certified ?? {}).map(([host, end]) => ({
@@ -30,6 +32,17 @@ export function certificatesOf({ hosts, authority, home, ports }: Omit<Plan, 'li
       },
     }),
   }
+}
+
+const uploaded = 'uploaded'
+
+/** Caddy keeps what it requested for a host, and would go on with that instead of what was uploaded since. */
+export function connectionPolicies({ hosts }: Pick<Plan, 'hosts'>) {
+  const sni = hosts.flatMap(({ name, https }) => (https.kind === 'own' ? name : []))
+  return [
+    ...(sni.length > 0 ? [{ match: { sni }, certificate_selection: { any_tag: [uploaded] } }] : []),
+    {},
+  ]
 }
 
 const permissionPath = '/davit/certificate'

@@ -1,7 +1,7 @@
 import { edgeRoutes, homeRoutes, homeServer, lostRoute } from './elsewhere.ts'
 import { keyInLog, logged, loggingOf } from './access-log.ts'
 import { bodyRoutes, refusedBodies } from './bodies.ts'
-import { certificatesOf, permissionRoutes } from './certificates.ts'
+import { certificatesOf, connectionPolicies, permissionRoutes } from './certificates.ts'
 import { pageHandler, plainHandler } from './pages.ts'
 import {
   adminAddress,
@@ -92,7 +92,7 @@ function hostServer(plan: Plan, last: object[]) {
     ...trusting(trustedProxies),
     listen: [`:${ports.http}`, `:${ports.https}`],
     logs: logged,
-    tls_connection_policies: [{}],
+    tls_connection_policies: connectionPolicies(plan),
     routes: [
       ...edgeRoutes(plan),
       forwardedInLog(isTrusting),

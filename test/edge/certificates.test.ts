@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { servedCertificate } from '../../src/domains/certificate-ask.ts'
 import { folderInside } from '../../src/edge/container.ts'
-import { aHost, anEdge } from './caddy.ts'
+import { anIssuer } from '../domains/issuer.ts'
+import { aHost, anEdge, signal } from './caddy.ts'
 import { anAuthority } from './pebble.ts'
 
 const edge = await anEdge()
@@ -56,4 +58,23 @@ test('only Caddy itself may ask whether a name may have a certificate', async ()
   expect((await edge.get(`http://127.0.0.1/${path}`)).status).toBe(200)
   expect((await edge.get(`http://127.0.0.1/${path}x`)).status).toBe(403)
   expect((await edge.get(`http://other.test/${path}`)).status).toBe(404)
+})
+
+const { issue } = anIssuer()
+
+test.each([
+  ['up.test', 'up.test'],
+  ['a.up.test', '*.up.test'],
+])('an uploaded certificate of %s takes the place of the requested one: %s', async (host, name) => {
+  const issuer = async () =>
+    (await servedCertificate(host, { port: edge.ports.https, signal }))?.issuer
+  await edge.serve([aHost(host, {}, auto)], { authority })
+  expect(await issuer()).toStartWith('Pebble')
+  const { certificate, key } = await issue({ names: [name], subject: '/O=Ada' })
+  const own = { https: { kind: 'own', redirect: true, certificate, key } } as const
+  await edge.serve([aHost('app.test', {}, auto), aHost(host, {}, own)], { authority })
+  expect(await issuer()).toBe('Ada')
+  expect((await certificateOf('app.test')).issuer).toStartWith('Pebble')
+  await edge.serve([aHost(host, {}, auto)], { authority })
+  expect(await issuer()).toStartWith('Pebble')
 })
