@@ -51,7 +51,8 @@ export async function removeServer(
       'conflict',
       `It has volumes of apps or services: ${volumes.map(({ name }) => name).join(', ')}. Delete these first.`,
     )
-  const users = givesUp ? [] : listUsers(deps.db, server.id) // one may have come meanwhile
+  const isGivenUp = givesUp && !there // it may be back by now
+  const users = isGivenUp ? [] : listUsers(deps.db, server.id) // one may have come meanwhile
   if (users.length > 0)
     throw new AppError(
       'conflict',
@@ -62,7 +63,7 @@ export async function removeServer(
   using _ended = there && (await edge.others?.end(server.id, { signal }))
   if (there && (await isStillIn(there, server))) await there.leaveSwarm()
   if (server.nodeId) await docker.removeNode(server.nodeId)
-  if (givesUp) deps.giveUp(server.id)
+  if (isGivenUp) deps.giveUp(server.id)
   serverEngines.remove(server)
   await endLoneSwarm(deps)
 }

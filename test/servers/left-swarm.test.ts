@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { insertInstance } from '../../src/runtime/store.ts'
+import { insertInstance, listInstances } from '../../src/runtime/store.ts'
 import { getServer, listServers } from '../../src/servers/store.ts'
 import { endLeftSwarm } from '../../src/servers/swarm.ts'
 import { twoMachines } from './machines.ts'
@@ -74,6 +74,29 @@ test('a server to which an app was deployed while its removal waited stays, with
     return acquire.call(turn, signal)
   }
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(409)
+  expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
+  expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
+})
+
+test('a server that is back before its removal begins is no longer given up with what is on it', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add()).json
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
+  const { id: projectId } = (await s.root.post('/projects', project)).json
+  const [env] = (await s.root.get(`/projects/${projectId}/envs`)).json.items
+  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
+  const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
+  insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+  s.t.engines.setAway({ serverId: id }, true)
+  const { turn } = s.t.deps.serverEngines
+  const { acquire } = turn
+  turn.acquire = (signal) => {
+    s.t.engines.setAway({ serverId: id }, false)
+    return acquire.call(turn, signal)
+  }
+  const answer = await s.root.delete(`/settings/servers/${id}?volumes=give_up`)
+  expect(answer.status).toBe(409)
+  expect(listInstances(s.t.db, env.id)).toHaveLength(1)
   expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
   expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
 })
