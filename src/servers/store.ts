@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, ne, or, sql } from 'drizzle-orm'
 import type { InferInsertModel, InferSelectModel } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { countRows, preparedOnce } from '../db/queries.ts'
@@ -79,6 +79,26 @@ export const updateServer = (db: Tx, id: string, changes: Partial<Row>) =>
 export function deleteServer(db: Tx, id: string) {
   if (id !== firstServer) db.delete(givenImages).where(eq(givenImages.serverId, id)).run()
   db.delete(servers).where(eq(servers.id, id)).run()
+}
+
+/**
+ * Apps that are placed where Davit's own server is run there without a placement, too, once it is the only one: its
+ * labels go with its row.
+ */
+export function dropPlacementsOn(db: Tx, { id, labels }: Pick<Row, 'id' | 'labels'>) {
+  const { id: environmentId, placement } = environments
+  const placed = db
+    .select({ environmentId, placement })
+    .from(environments)
+    .where(isNotNull(placement))
+    .all()
+    .filter(({ placement: one }) =>
+      'server' in one!
+        ? one.server === id
+        : Object.entries(one!.labels).every(([key, value]) => labels[key] === value),
+    )
+  const ids = placed.map((one) => one.environmentId)
+  db.update(environments).set({ placement: null }).where(inArray(environmentId, ids)).run()
 }
 
 /** Rows of instances stay when their containers were removed. */

@@ -7,6 +7,7 @@ import { firstServer } from '../platform/root.ts'
 import type { ServerEngines } from './server-engines.ts'
 import {
   deleteServer,
+  dropPlacementsOn,
   factsOf,
   getServer,
   insertServer,
@@ -57,7 +58,11 @@ export async function endLoneSwarm(deps: SwarmDeps) {
   const [own, ...others] = listServers(deps.db)
   if (others.length > 0) return
   if (await isOurs(deps, await deps.docker.swarmState())) await deps.docker.leaveSwarm()
-  if (own) deleteServer(deps.db, own.id)
+  if (!own) return
+  deps.db.transaction((tx) => {
+    dropPlacementsOn(tx, own)
+    deleteServer(tx, own.id)
+  })
 }
 
 /** What a Davit that was killed left of the first join, or of the last removal. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { firstServer } from '../../src/platform/root.ts'
 import { insertInstance, listInstances } from '../../src/runtime/store.ts'
 import { getServer, listServers } from '../../src/servers/store.ts'
 import { endLeftSwarm } from '../../src/servers/swarm.ts'
@@ -99,6 +100,26 @@ test('a server that is back before its removal begins is no longer given up with
   expect(listInstances(s.t.db, env.id)).toHaveLength(1)
   expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
   expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
+})
+
+test('an app that its placement keeps on Davit’s own server stays there once that is the only one', async () => {
+  const s = twoMachines()
+  const { id } = (await s.add({ labels: { zone: 'west' } })).json
+  await s.root.put(`/settings/servers/${firstServer}`, { labels: { zone: 'east', disk: 'ssd' } })
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
+  const { id: projectId } = (await s.root.post('/projects', project)).json
+  const path = `/projects/${projectId}/envs`
+  const placed = async (name: string, placement: object) => {
+    const made = await s.root.post(path, { name, port: 0, placement })
+    return `${path}/${made.json.id}`
+  }
+  const labels = (zone: string) => ({ labels: { zone }, spread: 'servers' })
+  const here = [await placed('a', labels('east')), await placed('b', { server: firstServer })]
+  const there = await placed('c', labels('west'))
+  s.t.engines.setAway({ serverId: id }, false)
+  expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(200)
+  for (const one of here) expect((await s.root.get(one)).json.placement).toBeNull()
+  expect((await s.root.get(there)).json.placement).toEqual(labels('west'))
 })
 
 test('a server that has joined another swarm since stays in that when it is removed', async () => {
