@@ -32,7 +32,7 @@ export async function editOf(
   { service, user, input, isForm }: { service: Service; user: User; input: Input; isForm: boolean },
 ) {
   const before = await definitionOf(deps, service)
-  const base = await rebased(before, input)
+  const base = await rebased(before, { ...input, isForm })
   const { file } = base
   const asked = {
     ...base,
@@ -115,7 +115,10 @@ function refuseOtherFile({ dangers }: Stack) {
 }
 
 /** Applies another file and another `.env`, whose pairs take precedence over stored values. */
-async function rebased(before: Definition, { compose, env }: Input): Promise<Definition> {
+async function rebased(
+  before: Definition,
+  { compose, env, isForm }: Input & { isForm: boolean },
+): Promise<Definition> {
   if ((compose ?? env) != null && before.template !== ownFile)
     throw invalidField(
       compose != null ? 'compose' : 'env',
@@ -125,12 +128,23 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   const values = new Map(before.values)
   if (env !== undefined) {
     const pairs = readEnvFile(env ?? '', { lookup: () => 'any' })
-    for (const name of pairs.keys()) values.delete(name)
+    const left = isForm ? [] : namesGiven(before) // a form sends what its fields show, and an empty secret stays
+    for (const name of [...pairs.keys(), ...left]) values.delete(name)
     if (env === null) values.delete(dotenv)
     else values.set(dotenv, env)
   }
   const base = { ...before, compose: compose ?? before.compose, values }
   return { ...base, file: await readFile(base) }
+}
+
+/** Those whose value is a line's of the `.env`: without it they have none. What is generated without one stays. */
+function namesGiven({ values, file }: Definition) {
+  const text = values.get(dotenv) ?? ''
+  const pairs = readEnvFile(text, { lookup: (name) => values.get(name) })
+  const lines = readEnvFile(text, { lookup: () => undefined }) // without names alone, which take a field's
+  return [...lines.keys()].filter(
+    (name) => values.get(name) === pairs.get(name) && !file.variables.get(name)?.generate,
+  )
 }
 
 /** The form doesn't show secrets, so an empty field keeps the value. */

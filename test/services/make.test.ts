@@ -137,6 +137,27 @@ services:
   expect(form.text).toContain(note)
 })
 
+test('a line that its .env has no more gives no value any more, unless the form shows that', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const compose = `services: {web: {${idle}, environment: {A: "\${A:-file}", B: "\${B:-file}", P_KEY: "\${P_KEY:-file}", F: "\${F:-file}"}}}`
+  const env = 'A=env\nB=${A}\nP_KEY=env\nF'
+  const service = await made(t, ada, compose, { env, F: 'field' })
+  const valuesOf = async () => {
+    const { containers } = await settled(t, ada, service)
+    const { env } = (await t.docker.inspectContainer(containers[0].id))!
+    return env.filter((pair) => /^(A|B|P_KEY|F)=/.test(pair)).sort()
+  }
+  expect(await valuesOf()).toEqual(['A=env', 'B=env', 'F=field', 'P_KEY=env'])
+  const form = { name: 'thing', env: 'B=line\nF', A: 'env', P_KEY: '', F: 'field' }
+  await ada.form(`/services/${service.id}`, { _method: 'PUT', ...form })
+  expect(await valuesOf()).toEqual(['A=env', 'B=line', 'F=field', 'P_KEY=env'])
+  await ada.put(`/services/${service.id}`, { env: 'A=line\nB=line' })
+  await ada.put(`/services/${service.id}`, { env: 'B=line' })
+  expect(await valuesOf()).toContain('A=file')
+  await ada.put(`/services/${service.id}`, { env: null })
+  expect(await valuesOf()).toContain('B=file')
+})
+
 test('an instance of a template keeps its file: the catalogue may change', async () => {
   const { t, ada } = withAda(simulatedApp())
   const { status, json, headers } = await ada.post('/services/redis', { name: 'cache' })
