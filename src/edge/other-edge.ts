@@ -110,9 +110,9 @@ export class OtherEdge {
     await this.#putFiles(id, signal)
     await this.#putCertificates(id, signal)
     await this.#load(id, plan, signal)
-    this.#leftAt = isServing ? null : (this.#leftAt ?? Date.now()) // since it says so
+    this.#leftAt = isServing ? null : (this.#leftAt ?? performance.now()) // since it says so
     const since = Math.max(this.#leftAt ?? Infinity, this.#lastRequest)
-    if (Date.now() - since > this.#given.quietTime) await this.#end({ signal })
+    if (performance.now() - since > this.#given.quietTime) await this.#end({ signal })
   }
 
   /**
@@ -231,7 +231,7 @@ export class OtherEdge {
   async #follow(id: string, signal: AbortSignal) {
     try {
       for await (const lines of this.#engine.lines(id, { signal })) {
-        this.#lastRequest = Date.now()
+        this.#lastRequest = performance.now()
         this.#given.count(lines)
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, setSystemTime, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
 import { until } from '../support/until.ts'
 import { aHost } from './caddy.ts'
@@ -149,6 +149,18 @@ test('visitors are told to leave before it ends, and it has what is new until th
   await s.look()
   expect(s.plans.at(-1)).not.toHaveProperty('tokens')
   expect(s.there.made).toBe(1)
+})
+
+test('no clock that is set ends it before visitors have left it', async () => {
+  const s = anInstallation({ quietTime: 60_000 })
+  s.server.isServing = true
+  await s.look()
+  s.server.isServing = false
+  await s.look()
+  onTestFinished(() => void setSystemTime())
+  setSystemTime(Date.now() + 3_600_000)
+  await s.look()
+  expect(s.there.id).not.toBeNull()
 })
 
 test('without anything to serve it ends at once', async () => {
