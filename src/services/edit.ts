@@ -17,7 +17,7 @@ import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
 import { ownFile } from './own-file.ts'
 import { oneServer, whyUnreached } from './placement.ts'
-import { whyNoTarget } from './ports.ts'
+import { refuseUnled, whyNoTarget } from './ports.ts'
 import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
 import { definitionOf, readFile } from './stored-definition.ts'
@@ -53,6 +53,7 @@ export async function editOf(
   const remakes = changed.difference(outside).size > 0
   if (remakes) refuseLapsed(deps, after)
   refuseLostTargets(deps, before, { after, stack })
+  refuseUnled(after, before.domains)
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
   /** Names on the engine. The volumes and their data stay. */
   const volumes = volumesAfter(deps, { before, stack })

@@ -20,7 +20,7 @@ import type { serviceForm } from './forms.ts'
 import { freeHost } from './hosts.ts'
 import { ownFile } from './own-file.ts'
 import { oneServer, refuseUnplaceable, serverOf } from './placement.ts'
-import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
+import { choosePorts, portsWanted, refuseOtherPorts, refuseUnled } from './ports.ts'
 import { insertServiceJob } from './service-jobs.ts'
 import type { ServiceDeps } from './state.ts'
 import { countServices, insertService } from './store.ts'
@@ -64,6 +64,7 @@ export function makeService(
     file,
   }
   const definition = define(deps, base, input)
+  refuseUnled(definition)
   const { ports, domains, file: _, ...row } = definition
   const service = deps.db.transaction(() => {
     const service = insertService(deps.db, { ...row, ...sealValues(deps, definition) }, ports)

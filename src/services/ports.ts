@@ -131,6 +131,19 @@ export function refuseOtherPorts(chosen: ServicePort[], wanted: WantedPort[]) {
   )
 }
 
+/** Names without a target lead to the first TCP port; `had` are those of before. */
+export function refuseUnled(
+  { domains, ports }: { domains: string[]; ports: ServicePort[] },
+  had: string[] = [],
+) {
+  if (ports.some(({ protocol }) => protocol === 'tcp')) return
+  if (domains.some((host) => !had.includes(host)))
+    throw invalidField(
+      'domains',
+      'lead to the first TCP port that a service publishes, and this one publishes none. Add each on its Domains page, with a target such as web:8080.',
+    )
+}
+
 const ofAnApp = (port: number) =>
   conflictField('hostPort', `An app uses port ${port} of this server. Choose another one.`)
 

@@ -59,3 +59,20 @@ test('a domain leads to a port that is published by TCP and UDP, and to none of 
   const other = (await ada.post('/services/compose', { name: 'names', compose: none })).json
   expect(usualTarget(t.db, other.id)).toBeNull()
 })
+
+test('a name without a target is refused where no TCP port is published, wherever it is entered', async () => {
+  const { ada } = withAda(testApp({}, { jobsWait: true }))
+  const none = { name: 'names', compose: nothingPublished }
+  const fieldsOf = ({ json }: { json: { errors: { field: string }[] } }) =>
+    json.errors.map(({ field }) => field)
+  const domains = ['a.test', 'b.test']
+  expect(fieldsOf(await ada.post('/services/compose', { ...none, domains }))).toEqual(['domains'])
+  const { id } = (await ada.post('/services/compose', none)).json
+  const path = `/services/${id}`
+  expect(fieldsOf(await ada.put(path, { domains }))).toEqual(['domains'])
+  expect(fieldsOf(await ada.post(`${path}/domains`, { host: 'a.test' }))).toEqual(['target'])
+  await ada.post(`${path}/domains`, { host: 'a.test', target: 'api:8080' })
+  expect((await ada.put(path, { name: 'other', domains: ['a.test'] })).status).toBe(200)
+  const served = { domains, compose: webAlone, preview: true }
+  expect((await ada.put(path, { ...served, domains: ['b.test'] })).status).toBe(200)
+})
