@@ -2,6 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, or } from 'drizzle
 import type { Db } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import { certificates, domains, environments } from '../db/schema.ts'
+import { minute } from './certificate-times.ts'
 
 export type Certificate = typeof certificates.$inferSelect
 
@@ -39,14 +40,19 @@ export function keepCertificates(db: Db, hosts: ReadonlySet<string>, now: Date) 
       .run()
 }
 
-/** Maximum milliseconds until a check: a later one was stored while the clock was ahead. */
+/** Maximum milliseconds until a check. */
 export const longestWait = 7 * 86_400_000
 
+/** Due is also what was stored while the clock was ahead: what waits for longer, or was checked at a time to come. */
 export function listByTime(db: Db, now: Date) {
   const rows = listRows(db, certificates, undefined, asc(certificates.nextTryAt))
   const last = new Date(now.getTime() + longestWait)
-  const isDue = ({ nextTryAt }: Certificate) =>
-    nextTryAt === null || nextTryAt <= now || nextTryAt > last
+  const soon = new Date(now.getTime() + minute)
+  const isDue = ({ nextTryAt, checkedAt }: Certificate) =>
+    nextTryAt === null ||
+    nextTryAt <= now ||
+    nextTryAt > last ||
+    (checkedAt !== null && checkedAt > soon && nextTryAt > checkedAt)
   const next = rows.find((row) => !isDue(row))?.nextTryAt ?? null
   return { due: rows.filter(isDue), next }
 }

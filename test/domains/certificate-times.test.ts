@@ -15,10 +15,14 @@ test('a clock that was ahead doesn’t keep a host from its next look', () => {
     'limited.test': inSoLong(longestWait),
     'soon.test': inSoLong(1000),
     'stranded.test': inSoLong(365 * 86_400_000),
+    'ahead.test': inSoLong(3 * 86_400_000 + 1000),
+    'again.test': inSoLong(2000),
   }
+  const ahead = { checkedAt: inSoLong(3 * 86_400_000) }
   keepCertificates(db, new Set(Object.keys(times)), now)
-  for (const [host, nextTryAt] of Object.entries(times)) setCertificate(db, host, { nextTryAt })
+  for (const [host, nextTryAt] of Object.entries(times))
+    setCertificate(db, host, { nextTryAt, ...(/^a/.test(host) && ahead) })
   const { due, next } = listByTime(db, now)
-  expect(due.map(({ host }) => host)).toEqual(['stranded.test'])
+  expect(due.map(({ host }) => host)).toEqual(['ahead.test', 'stranded.test'])
   expect(next).toEqual(times['soon.test'])
 })
