@@ -19,10 +19,11 @@ import { requireAdmin, userOf } from '../../src/web/user-of.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from '../../src/web/failures.tsx'
 import { newDatabases } from '../support/databases.ts'
 
-// No promise here depends on what a hash costs, and most tests register someone.
+// No promise here depends on what a hash costs, and most tests register someone. Other tests share the process.
 export const { hash: costlyHash } = Bun.password
 export const cheap = { algorithm: 'argon2id', memoryCost: 64, timeCost: 1 } as const
-Bun.password.hash = (password) => costlyHash(password, cheap)
+Bun.password.hash = (password, how) =>
+  costlyHash(password, typeof how === 'object' && how.algorithm === 'bcrypt' ? how : cheap)
 
 /** All of an application that its visitors need. */
 type App = {

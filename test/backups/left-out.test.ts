@@ -1,4 +1,5 @@
-import { expect, mock, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import * as opening from '../../src/backups/restic/restic.ts'
 import { events } from '../../src/db/schema.ts'
 import { fillServer } from '../../src/backups/server/fill-server.ts'
 import { getPlan } from '../../src/backups/store.ts'
@@ -69,7 +70,7 @@ test('what Docker still has is backed up by its plan, whatever is left out', asy
 test.each([
   ['were made later', true],
   ['aren’t described', false],
-])('so it does when its target has backups of it that %s', async (_, isDescribed) => {
+])('so it does when its target has backups of it that %s', async (_case, isDescribed) => {
   const scene = await aService()
   const { ada, service, restic } = scene
   const target = (await ada.post('/settings/targets', s3)).json
@@ -77,11 +78,7 @@ test.each([
   const tags = ['davit', `subject=${service.id}`, `backup=${Bun.randomUUIDv7()}`]
   const paths = isDescribed ? ['/files/backup.json'] : ['/data']
   restic.add({ tags: tags.with(1, 'subject=another'), paths: ['/data'], bytes: 1 })
-  const actual = { ...(await import('../../src/backups/restic/restic.ts')) }
-  await mock.module('../../src/backups/restic/restic.ts', () => ({
-    ...actual,
-    openRestic: () => restic.usual,
-  }))
+  using _ = spyOn(opening, 'openRestic').mockReturnValue(restic.usual as opening.Restic)
   const others = { targets: [], until: new Date(0) }
   await fill(scene, others)
   expect(planOf(scene).problem).toBeNull()

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect } from 'bun:test'
+import { expect, onTestFinished } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,34 +10,20 @@ import { startProviderServer } from '../support/provider-server.ts'
 import { post, sent } from '../webhooks/senders.ts'
 import { anApp } from './apps.ts'
 
-/* Git hosts for the file of tests that imports this, and projects there that wait for checks. */
-
-const dir = mkdtempSync(join(tmpdir(), 'davit-checks-'))
-const repositories = { repositories: dir }
-const servers = {
-  github: startProviderServer('github', repositories),
-  gitlab: startProviderServer('gitlab', repositories),
-  gitea: startProviderServer('gitea', repositories),
-}
-let turn = 0
-
-afterAll(() => {
-  for (const server of Object.values(servers)) server.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
-beforeEach(() => {
-  for (const server of Object.values(servers)) server.mode = 'answer'
-})
-
 export const minute = 60_000
 export const { signal } = new AbortController()
 
-/** A project of the provider on the simulated engine, whose environment waits for checks, and a clock. */
+/** A project of a provider on the simulated engine, whose environment waits for checks, and a clock. */
 export async function waiting(kind: ProviderName = 'github') {
   const { t, ada } = withAda(simulatedApp())
-  const server = servers[kind]
-  const fullName = `ada/app${++turn}`
-  const path = makeRepository(join(dir, 'ada'), `app${turn}.git`)
+  const repositories = mkdtempSync(join(tmpdir(), 'davit-checks-'))
+  const server = startProviderServer(kind, { repositories })
+  onTestFinished(() => {
+    server.stop()
+    rmSync(repositories, { recursive: true, force: true })
+  })
+  const fullName = 'ada/app'
+  const path = makeRepository(join(repositories, 'ada'), 'app.git')
   const repository = server.add({ fullName, private: true })
   const sourceId = await addSource(ada, server)
   const { json: project } = await ada.post('/projects', {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { aRepository, contextOf, Dockerfile, failure, unpack } from './contexts.ts'
+import { aRepository, contextOf, Dockerfile, failure, unpack, serveContexts } from './contexts.ts'
+
+serveContexts()
 
 describe('a path', () => {
   test('is followed through links inside the repository', async () => {

@@ -17,7 +17,10 @@ import {
   signal,
   unpack,
   dir,
+  serveContexts,
 } from './contexts.ts'
+
+serveContexts()
 
 /** A tree of 100 entries that are all the same. */
 function hundredOf(path: string, entry: string) {

@@ -2,29 +2,37 @@ import { afterAll, beforeEach, expect } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectGit, type Git } from '../../src/git/git.ts'
+import { connectGit, type Git, type GitOptions } from '../../src/git/git.ts'
 import { commitFiles, type Files, makeRepository, startGitServer } from '../support/git-server.ts'
 
-/* A git server and a Davit for the file of tests that imports this; `lines` is the log of each test. */
-
-export const dir = mkdtempSync(join(tmpdir(), 'davit-context-'))
-const served = join(dir, 'served')
-const server = startGitServer(served)
-export const dataDir = join(dir, 'data')
-export const options = { dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false }
-export const davit: Git = connectGit(options)
-export const signal = new AbortController().signal
+export let dir: string
+export let dataDir: string
+export let options: Pick<GitOptions, 'dataDir' | 'allowHosts' | 'allowLocalRepos'>
+export let davit: Git
+export let lines: string[]
+let served: string
+let server: ReturnType<typeof startGitServer>
 let turn = 0
-export let lines: string[] = []
-export const log = (line: string) => void lines.push(line)
 
-beforeEach(() => {
-  lines = []
-})
-afterAll(() => {
-  server.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
+/** A git server and a Davit for the file of tests that calls this; `lines` is the log of each test. */
+export function serveContexts() {
+  dir = mkdtempSync(join(tmpdir(), 'davit-context-'))
+  served = join(dir, 'served')
+  server = startGitServer(served)
+  dataDir = join(dir, 'data')
+  options = { dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false }
+  davit = connectGit(options)
+  beforeEach(() => {
+    lines = []
+  })
+  afterAll(() => {
+    server.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+}
+
+export const signal = new AbortController().signal
+export const log = (line: string) => void lines.push(line)
 
 export const Dockerfile = 'FROM busybox\n'
 

@@ -14,7 +14,10 @@ import {
   sizeOf,
   turn,
   url,
+  serveRepositories,
 } from './fetching.ts'
+
+serveRepositories()
 
 describe('a branch', () => {
   test('is fetched, and its tip told', async () => {

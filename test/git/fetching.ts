@@ -5,34 +5,38 @@ import { join } from 'node:path'
 import { connectGit, type GitOptions } from '../../src/git/git.ts'
 import { makeRepository, startGitServer } from '../support/git-server.ts'
 
-/*
- * A git server for the file of tests that imports this, and for each of its tests an empty repository
- * there, at `url`, and a Davit whose mirrors are in `dataDir` and whose log is `lines`.
- */
-
-export const dir = mkdtempSync(join(tmpdir(), 'davit-fetch-'))
-export const served = join(dir, 'served')
-export const server = startGitServer(served)
+export let dir: string
+export let served: string
+export let server: ReturnType<typeof startGitServer>
 export let turn = 0
 export let repository: string
 export let url: string
 export let dataDir: string
 export let lines: string[]
 
-beforeEach(() => {
-  turn++
-  repository = makeRepository(served, `app${turn}.git`)
-  url = `${server.url}app${turn}.git`
-  dataDir = join(dir, `data${turn}`)
-  lines = []
-})
-afterEach(() => {
-  server.mode = 'serve'
-})
-afterAll(() => {
-  server.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
+/**
+ * A git server for the file of tests that calls this, and for each of its tests an empty repository there, at `url`, and a
+ * Davit whose mirrors are in `dataDir` and whose log is `lines`.
+ */
+export function serveRepositories() {
+  dir = mkdtempSync(join(tmpdir(), 'davit-fetch-'))
+  served = join(dir, 'served')
+  server = startGitServer(served)
+  beforeEach(() => {
+    turn++
+    repository = makeRepository(served, `app${turn}.git`)
+    url = `${server.url}app${turn}.git`
+    dataDir = join(dir, `data${turn}`)
+    lines = []
+  })
+  afterEach(() => {
+    server.mode = 'serve'
+  })
+  afterAll(() => {
+    server.stop()
+    rmSync(dir, { recursive: true, force: true })
+  })
+}
 
 export const connect = (options: Partial<GitOptions> = {}) =>
   connectGit({ dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false, ...options })

@@ -3,7 +3,19 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { commitFiles, git, ownDockerfile } from '../support/git-server.ts'
 import { until } from '../support/until.ts'
-import { aRepository, dataDir, davit, dir, Dockerfile, lines, log, signal } from './contexts.ts'
+import {
+  aRepository,
+  dataDir,
+  davit,
+  dir,
+  Dockerfile,
+  lines,
+  log,
+  signal,
+  serveContexts,
+} from './contexts.ts'
+
+serveContexts()
 
 let turn = 0
 

@@ -14,7 +14,10 @@ import {
   server,
   url,
   turn,
+  serveRepositories,
 } from './fetching.ts'
+
+serveRepositories()
 
 /** The only branch that was fetched. */
 const refOf = (mirror: string) => {

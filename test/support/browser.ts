@@ -1,4 +1,4 @@
-import { afterAll, onTestFinished } from 'bun:test'
+import { onTestFinished } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,17 +64,12 @@ async function launch(): Promise<Browser> {
   return browser
 }
 
-/** Of this file: to start a browser takes longer than most tests. */
-let browserOfFile: Promise<Browser> | null = null
-
-afterAll(async () => {
-  await (await browserOfFile)?.close()
-  browserOfFile = null
-})
+/** Of this process, with which Playwright ends it: to start a browser takes longer than most tests. */
+let launched: Promise<Browser> | null = null
 
 /** A new profile of a browser, in front of that address; what it complains of is collected. */
 export async function openPage(url: string) {
-  const browser = await (browserOfFile ??= launch())
+  const browser = await (launched ??= launch())
   const page = await (await browser.newContext({ baseURL: url })).newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
