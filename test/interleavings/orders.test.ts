@@ -42,26 +42,26 @@ const first = firstSeed(1_000_000)
 const runs: Run[] = asked
   ? [{ seed: asked, count: 1, kinds: askedKinds(), what: 'asked for' }]
   : [
-      { seed: first, count: 50, kinds: ['short'], what: `short, from seed ${first} on` },
-      { seed: first, count: 25, kinds: [], what: `from seed ${first} on` },
+      { seed: first, count: 20, kinds: ['short'], what: `short, from seed ${first} on` },
+      { seed: first, count: 10, kinds: [], what: `from seed ${first} on` },
       {
-        ...{ seed: first, count: 20, kinds: ['short', 'processes'] },
+        ...{ seed: first, count: 10, kinds: ['short', 'processes'] },
         what: `of several processes, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 20, kinds: ['short', 'edge'] },
+        ...{ seed: first, count: 10, kinds: ['short', 'edge'] },
         what: `behind an edge, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 20, kinds: ['processes', 'edge'] },
+        ...{ seed: first, count: 10, kinds: ['processes', 'edge'] },
         what: `of several processes behind an edge, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 20, kinds: ['watched'] },
+        ...{ seed: first, count: 10, kinds: ['watched'] },
         what: `of versions that are watched, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 20, kinds: ['shares'] },
+        ...{ seed: first, count: 10, kinds: ['shares'] },
         what: `of versions with a share of the requests, from seed ${first} on`,
       },
       {
@@ -70,7 +70,7 @@ const runs: Run[] = asked
         what: 'watched, that found a bug',
       },
       {
-        ...{ seed: first, count: 12, kinds: ['servers'] },
+        ...{ seed: first, count: 6, kinds: ['servers'] },
         what: `on servers that go away and come back, from seed ${first} on`,
       },
       ...[true, false].map((calm): Run => {
