@@ -9,7 +9,7 @@ import { pathOf } from './events.ts'
 type Spans = { kind: string; name: string; detail: string | null; [other: string]: unknown }[]
 
 const setUp = async () => {
-  const { t, ada } = withAda(simulatedApp({}, { config: { settleTime: 5 } }))
+  const { t, ada } = withAda(simulatedApp({}, { config: { settleTime: 100 } }))
   return { t, ada, project: await aProject(t, ada, anApp('first')) }
 }
 
