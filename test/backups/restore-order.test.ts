@@ -65,6 +65,11 @@ test('a restore that Davit’s end interrupted while a server is stopped for its
 
 type Scene = Awaited<ReturnType<typeof aDatabase>>
 
+async function serverOf({ t, service }: Pick<Scene, 't' | 'service'>) {
+  const [one] = await t.docker.listContainers({ labels: [`davit.service=${service.id}`] })
+  return one!.id
+}
+
 /** Lets the backup have what a new service is created from. */
 const withDefinition = ({ t, id, service }: Scene) =>
   setBackup(t.db, id, { definition: sealBackedUp(t.deps, getService(t.db, service.id)!, id) })
@@ -127,6 +132,21 @@ test('a load that a second end of Davit may have ended is undone, though the fir
   const { job, task } = restoring(t, id)
   await task.run(workOf(job))
   expect(runs).toEqual(['undo', 'load'])
+})
+
+test('while a server is held for its volumes, nothing is undone in another one that runs beside it', async () => {
+  const scene = await interrupted('redis')
+  const { t, id, runs } = scene
+  const held = (await t.docker.inspectContainer(await serverOf(scene)))!
+  const { options } = t.engine.container(held.id)
+  await t.docker.stopContainer(held.id)
+  await t.docker.startContainer(await t.docker.createContainer({ ...options, name: 'beside' }))
+  const { serverId, name, restartPolicy: policy } = held
+  setBackup(t.db, id, { held: [{ id: held.id, serverId, name, policy, wasUp: true, by: 'stop' }] })
+  const { signal } = new AbortController()
+  const into = { kind: 'service', id: scene.service.id } as const
+  await undoLoads(t.deps, { backup: getBackup(t.db, id)!, into, database: null, signal })
+  expect(runs).toEqual([])
 })
 
 test('a new service whose programs aren’t well without their data is restored all the same after an end of Davit', async () => {

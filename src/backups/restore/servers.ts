@@ -39,24 +39,35 @@ export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Se
   const { backup, database, isStarting, live, workload, tools, signal } = opening
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
-  // by a process that has ended, which asked them
-  const ids = getBackup(deps.db, backup.id)?.held?.map(({ id }) => id) ?? []
-  const held = containers.filter(({ id }) => ids.includes(id))
+  const held = getBackup(deps.db, backup.id)?.held ?? null
   const servers: Server[] = []
   for (const chosen of chosenIn(backup, database)) {
     const { contents } = chosen
     const { component } = contents
     const source = live.recipe.databases.find((one) => one.component === component)
     if (!source) throw nothingLike(component, backup)
-    const heldOne = held.find(({ labels }) => labels[partLabel] === component)
-    const containerId = heldOne?.id ?? containerIn(containers, component)
+    const { containerId, isHeld } = serverIn(containers, { component, held })
     const server = { source, containerId, ownerId: backup.ownerId }
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
     const isOver = async () => !isStarting
-    const described = heldOne ? null : await untilReady(there, { ...target, signal }, { isOver })
+    const described = isHeld ? null : await untilReady(there, { ...target, signal }, { isOver })
     if (described) refuseNewer(contents, { engine: source.engine, version: described.version })
     const { mounts = [] } = containers.find(({ id }) => id === containerId) ?? {}
     servers.push({ ...chosen, target, folders: described?.folders ?? null, mounts })
   }
   return servers
+}
+
+/**
+ * The container of a server: one that is held by a process that has ended, which has asked it, else the one that runs.
+ */
+export function serverIn(
+  containers: Container[],
+  { component, held }: { component: string } & Pick<Backup, 'held'>,
+) {
+  const heldOne = containers.find(
+    ({ id, labels }) => labels[partLabel] === component && held?.some((one) => one.id === id),
+  )
+  const containerId = heldOne?.id ?? containerIn(containers, component)
+  return { containerId, isHeld: heldOne !== undefined }
 }

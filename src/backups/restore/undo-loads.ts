@@ -1,7 +1,7 @@
 import { cancelled } from '../../jobs/task.ts'
 import { report } from '../../platform/journal.ts'
 import { allEnded } from '../../platform/pause.ts'
-import { containerIn, recipeIn, whereDataIs } from '../data.ts'
+import { recipeIn, whereDataIs } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
 import { undoLoad } from '../recipes/index.ts'
@@ -9,6 +9,7 @@ import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
 import type { SubjectKey } from '../subject.ts'
 import { chosenIn } from './choices.ts'
+import { serverIn } from './servers.ts'
 
 type Undoing = {
   backup: Backup
@@ -43,9 +44,10 @@ export async function undoLoads(
     const work = chosenIn(backup, database).map(async ({ contents, only }) => {
       const source = recipe.databases.find((one) => one.component === contents.component)
       if (!source) return
-      const containerId = containerIn(containers, source.component)
+      const { component } = source
+      const { containerId, isHeld } = serverIn(containers, { component, held: backup.held })
       // its volumes come first, so nothing was loaded into it before it runs again
-      if (backup.held?.some((one) => one.id === containerId)) return
+      if (isHeld) return
       const server = { source, containerId, ownerId }
       await undoLoad(there, { ...server, contents, database: only, signal })
     })
