@@ -17,6 +17,11 @@ export const pinTo = (db: Tx, workload: WorkloadKey, serverId: string | null) =>
     .onConflictDoUpdate({ target: workloads.id, set: { pinnedTo: serverId } })
     .run()
 
+/** Where its first volume is created; what has some stays where they are. */
+export function pinUnlessPinned(db: Tx, workload: WorkloadKey, serverId: string) {
+  if (pinnedTo(db, workload.id) === null) pinTo(db, workload, serverId)
+}
+
 /** After a restore of Davit: what has volumes may have been moved since its backup to where it was found. */
 export function pinWhereFound(db: Tx, workload: WorkloadKey, serverId: string) {
   if (pinnedTo(db, workload.id) !== null) pinTo(db, workload, serverId)

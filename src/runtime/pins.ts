@@ -9,7 +9,7 @@ import { isNamed } from './placement.ts'
 import { isWanted, listInstances } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
-export { listPinned, pinnedTo, pinTo, unpinFrom } from './pin-store.ts'
+export { listPinned, pinnedTo, pinTo, pinUnlessPinned, unpinFrom } from './pin-store.ts'
 
 /** Throws `conflict` for a placement on servers that don’t have its volumes. */
 export function refuseElsewhere(

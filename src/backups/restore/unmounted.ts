@@ -1,5 +1,5 @@
 import { createEmptyVolume } from '../../runtime/restored-volumes.ts'
-import { pinnedTo, pinTo } from '../../runtime/pins.ts'
+import { pinUnlessPinned } from '../../runtime/pins.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { versionedStack } from '../../services/definition.ts'
 import type { Definition } from '../../services/definition.ts'
@@ -32,7 +32,7 @@ export async function createUnmounted(
 ) {
   const { db } = deps
   if (names.length === 0 || subject.kind !== 'service') return
-  if (pinnedTo(db, workload.id) === null) pinTo(db, workload, serverOf(subject.service))
+  pinUnlessPinned(db, workload, serverOf(subject.service))
   const there = whereDataIs(deps, workload)
   for (const name of names) await createEmptyVolume(there, { workload, name, signal })
 }

@@ -5,7 +5,7 @@ import type { Component } from '../component.ts'
 import { publishedAt } from '../endpoint-store.ts'
 import { reserveEndpoints } from '../endpoints.ts'
 import type { DeliveryDeps } from '../images/delivery.ts'
-import { pinnedTo, pinTo } from '../pin-store.ts'
+import { pinUnlessPinned } from '../pin-store.ts'
 import type { Difference, RollOutRun } from '../run.ts'
 import type { Endpoint } from '../runtime.ts'
 import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
@@ -72,7 +72,7 @@ export async function ensureVolumes(
   members: { component: Component; instance: Instance }[],
 ) {
   const first = members.find(({ component }) => hasVolumes([component]))
-  if (first && pinnedTo(db, workload.id) === null) pinTo(db, workload, first.instance.serverId)
+  if (first) pinUnlessPinned(db, workload, first.instance.serverId)
   const labels = labelsOf(instanceId, workload)
   for (const [docker, on] of Map.groupBy(members, ({ instance }) => engines.of(instance))) {
     const volumes = on.flatMap(({ component }) => component.options.volumes ?? [])
