@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, inArray, isNotNull, isNull, ne, notInArray }
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
+import { changeRow, getRow, hasRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, projects, variables, schedules } from '../db/schema.ts'
 import { hasShare } from '../db/watch-schema.ts'
@@ -205,7 +205,7 @@ export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'proj
   const apart = previewIds(db, projectId)
   const { projectId: project, id: other, deletingAt } = environments
   const isOther = notInArray(other, [...apart, id])
-  return countRows(db, environments, and(eq(project, projectId), isOther, isNull(deletingAt))) === 0
+  return !hasRow(db, environments, and(eq(project, projectId), isOther, isNull(deletingAt)))
 }
 
 export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {

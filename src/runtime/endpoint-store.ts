@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
+import { countRows, getRow, hasRow, listRows, listValues } from '../db/queries.ts'
 import { endpoints, environments, instances, servicePorts, services } from '../db/schema.ts'
 import { firstServer } from '../platform/root.ts'
 
@@ -66,7 +66,7 @@ export const listMembers = (db: Tx, network: string) =>
 
 /** Its network can't be joined once it is being deleted. */
 export const isJoinable = (db: Tx, serviceId: string) =>
-  countRows(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt))) > 0
+  hasRow(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt)))
 
 /** Returns undefined when there is no such service. */
 export const getServiceName = (db: Tx, serviceId: string) =>

@@ -1,6 +1,6 @@
 import { and, eq, or } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listRows } from '../db/queries.ts'
+import { getRow, hasRow, listRows } from '../db/queries.ts'
 import { instances, releases, workloads } from '../db/schema.ts'
 import { deleteInstance, workloadRow } from './store.ts'
 import type { Instance } from './store.ts'
@@ -38,6 +38,6 @@ export const deleteOnce = (db: Db, { id, releaseId }: Instance) =>
     deleteInstance(tx, id)
     const uses = or(eq(workloads.liveReleaseId, releaseId), eq(workloads.nextReleaseId, releaseId))
     const isKept =
-      countRows(tx, workloads, uses) + countRows(tx, instances, eq(instances.releaseId, releaseId))
-    if (isKept === 0) tx.delete(releases).where(eq(releases.id, releaseId)).run()
+      hasRow(tx, workloads, uses) || hasRow(tx, instances, eq(instances.releaseId, releaseId))
+    if (!isKept) tx.delete(releases).where(eq(releases.id, releaseId)).run()
   })

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, inArray, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, listRows, listValues } from '../db/queries.ts'
+import { hasRow, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
 import type { readLabels } from '../docker/labels.ts'
 import { releaseAddresses } from './endpoint-store.ts'
@@ -181,7 +181,7 @@ export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
 /** A database restored from a backup lacks newer objects. */
 export function isKnown(db: Tx, { deploymentId, serviceId }: ReturnType<typeof readLabels>) {
   const table = serviceId ? services : deployments
-  return countRows(db, table, eq(table.id, serviceId || deploymentId)) > 0
+  return hasRow(db, table, eq(table.id, serviceId || deploymentId))
 }
 
 const columnOf = (kind: WorkloadKey['kind']) =>

@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
-import { countRows, getRow, listRows, listValues } from '../../db/queries.ts'
+import { getRow, hasRow, listRows, listValues } from '../../db/queries.ts'
 import {
   deployments,
   givenImages,
@@ -58,7 +58,7 @@ export const forgetPublicName = (db: Db, id: string) =>
 
 /** Each digest has the form `repository@sha256:…`. */
 export const isKnownPublic = (db: Db, digests: string[]) =>
-  countRows(db, publicImages, inArray(publicImages.digest, digests)) > 0
+  hasRow(db, publicImages, inArray(publicImages.digest, digests))
 
 export const recordPublic = (db: Db, digest: string) =>
   db.insert(publicImages).values({ digest }).onConflictDoNothing().run()
@@ -72,7 +72,7 @@ export const isOwnerOf = (
   [
     { table: projects, id: projectId },
     { table: services, id: serviceId },
-  ].some(({ table, id }) => countRows(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
+  ].some(({ table, id }) => hasRow(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
 
 /** Of an image that a deployment pulled in place of building one, by a digest. */
 export const getPulled = (db: Db, image: string) =>
@@ -80,7 +80,7 @@ export const getPulled = (db: Db, image: string) =>
 
 /** True when a deployment runs the image, or can be rolled back to it. */
 export const isImageKept = (db: Db, image: string) =>
-  countRows(db, deployments, eq(deployments.image, deployedImage(image))) > 0
+  hasRow(db, deployments, eq(deployments.image, deployedImage(image)))
 
 /** A deployment in one of these states only needs its image for a rollback. */
 const past = ['failed', 'cancelled', 'superseded'] as const
@@ -94,13 +94,13 @@ export const forgetImage = (db: Db, image: string) =>
   db.transaction((tx) => {
     const deployed = deployedImage(image)
     const isNeeded = and(eq(deployments.image, deployed), notInArray(deployments.status, [...past]))
-    if (countRows(tx, deployments, isNeeded) > 0) return null
+    if (hasRow(tx, deployments, isNeeded)) return null
     const ids = listValues(tx, deployments.id, eq(deployments.image, deployed))
     const hasContainers = and(
       inArray(instances.releaseId, ids),
       notInArray(instances.state, ['removed', 'once']),
     )
-    if (countRows(tx, instances, hasContainers) > 0) return null
+    if (hasRow(tx, instances, hasContainers)) return null
     const kept = listRows(
       tx,
       releases,
