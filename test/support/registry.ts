@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 import { ensureRegistry } from './machine.ts'
 
 export type ImageRegistry = { host: string; stop: () => Promise<void> }
@@ -16,7 +17,7 @@ export async function startRegistry(
 ): Promise<ImageRegistry> {
   const registry = await ensureRegistry({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-registry-'))
-  const host = `${address}:${freePort(address)}`
+  const host = `${address}:${freePort()}`
   const users = join(dir, 'htpasswd')
   if (user) {
     const hash = await Bun.password.hash(user.password, { algorithm: 'bcrypt', cost: 4 })
@@ -62,11 +63,4 @@ async function untilAnswers(url: string) {
     await Bun.sleep(50)
   }
   throw new Error(`The registry doesn’t respond at ${url}.`)
-}
-
-function freePort(hostname: string) {
-  const server = Bun.listen({ hostname, port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
 }

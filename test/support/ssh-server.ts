@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 import { ensureSshd } from './machine.ts'
 
 export type SshServer = {
@@ -119,12 +120,6 @@ const user = Bun.spawnSync(['id', '-un']).stdout.toString().trim()
 
 const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  listener.stop(true)
-  return listener.port
-}
 
 /** Whether an SSH server greets at this port. */
 function answers(hostname: string, port: number): Promise<boolean> {
