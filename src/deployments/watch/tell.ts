@@ -3,7 +3,7 @@ import type { Watch } from '../../db/schema.ts'
 import { waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { listLastLines } from '../../logs/read-log.ts'
-import { sleepUpTo, unlessAborted, within } from '../../platform/pause.ts'
+import { sleepUpTo, unlessAborted } from '../../platform/pause.ts'
 import { requestsInWords } from '../../notifications/evidence.ts'
 import { keyOf, listInstancesOfRelease } from '../../runtime/store.ts'
 import { noteReverted } from '../notices.ts'
@@ -71,11 +71,8 @@ export async function tellReverted(deps: WatchDeps, id: string) {
 async function untilCounted({ db, watched, shutdown }: WatchDeps, id: string) {
   const { finishedAt } = getDeployment(db, id) ?? {}
   if (!finishedAt) return
-  const over = new AbortController()
-  const signal = AbortSignal.any([shutdown, over.signal])
-  const counted = watched.countedUntil(finishedAt.getTime(), { signal }).catch(() => {})
-  await within(knownWithin, counted)
-  over.abort()
+  const signal = AbortSignal.any([shutdown, AbortSignal.timeout(knownWithin)])
+  await watched.countedUntil(finishedAt.getTime(), { signal }).catch(() => {})
 }
 
 /** What its containers wrote last may not be stored yet; that of removed ones is. */
