@@ -28,16 +28,19 @@ export function refuseOtherThanInstalled(
       `Davit wasn’t installed here by davit install: ${lacks}.`,
       todo,
     )
-  refuseOtherExecutable(layout, process.execPath)
+  refuseOtherExecutable(layout, { own: process.execPath, does })
 }
 
 /** Throws unless the installed executable runs this command: it describes the version that is replaced. */
-export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>, own: string) {
+export function refuseOtherExecutable(
+  { executable }: Pick<Layout, 'executable'>,
+  { own, does }: { own: string; does: string },
+) {
   const [installed, running] = [executable, own].map((path) => statSync(path))
   if (installed!.ino === running!.ino && installed!.dev === running!.dev) return
   throw new Failure(
     'not_installed',
     `This executable isn’t the installed one, which is ${executable}.`,
-    `Run ${executable} upgrade, or install this one by its command install.`,
+    `Run ${executable} ${does}, or install this one by its command install.`,
   )
 }

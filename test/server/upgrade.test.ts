@@ -45,16 +45,20 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-test('only the installed executable upgrades: it stands for the version that runs', () => {
+test('only the installed executable upgrades or moves: it stands for the version that runs', () => {
   const { executable } = places
   writeFileSync(executable, 'old')
   linkSync(executable, join(root, 'same'))
   writeFileSync(join(root, 'other'), 'old')
-  refuseOtherExecutable(places, executable)
-  refuseOtherExecutable(places, join(root, 'same'))
-  expect(() => refuseOtherExecutable(places, join(root, 'other'))).toThrow(
-    `isn’t the installed one, which is ${executable}`,
-  )
+  for (const does of ['upgrade', 'move']) {
+    const by = (own: string) => () => refuseOtherExecutable(places, { own, does })
+    by(executable)()
+    by(join(root, 'same'))()
+    const hint = expect.stringContaining(`${executable} ${does}`)
+    expect(by(join(root, 'other'))).toThrow(
+      expect.objectContaining({ code: 'not_installed', hint }),
+    )
+  }
 })
 
 test('while an upgrade runs, nothing else changes what is installed', () => {
