@@ -82,8 +82,7 @@ export const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 
             />
           ) : (
             <span class="muted">
-              {deployment.requestedCommit?.slice(0, 7) ??
-                (isEnded(deployment.status) ? 'not found' : 'not known yet')}
+              {deployment.requestedCommit?.slice(0, 7) ?? withoutCommit(deployment.status)}
             </span>
           )}
         </Fact>
@@ -96,6 +95,10 @@ export const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 
     </>
   )
 }
+
+/** What failed may have looked for one in vain. */
+const withoutCommit = (status: Deployment['status']) =>
+  status === 'failed' ? 'not found' : isEnded(status) ? 'unknown' : 'not known yet'
 
 const isUploaded = ({ upload, trigger }: Deployment) => upload !== null && trigger === 'api'
 

@@ -135,6 +135,18 @@ test('a deployment is known by its commit, until there is one by its branch', ()
   ).toBe('Rollback')
 })
 
+test.each([
+  ['failed', 'not found'],
+  ['superseded', 'unknown'],
+  ['cancelled', 'unknown'],
+  ['cloning', 'not known yet'],
+] as const)('of one that is %s a commit that isn’t known is %s', (status, said) => {
+  const words = draw({ status, commitHash: null, commitMessage: null }).match(
+    /not found|unknown|not known yet/g,
+  )
+  expect(words).toEqual([said])
+})
+
 const project = { id: 'p', name: 'shop', image: null } as typeof projects.$inferSelect
 const environment = {
   id: 'e',
