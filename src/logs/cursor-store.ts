@@ -1,4 +1,4 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { outputCursors } from '../db/log-schema.ts'
 import { overwriting, placeholders, preparedOnce } from '../db/queries.ts'
@@ -32,3 +32,19 @@ const prepared = preparedOnce((logDb: LogDb) =>
 
 export const deleteCursors = (logDb: LogDb, containerIds: string[]) =>
   logDb.delete(outputCursors).where(inArray(outputCursors.containerId, containerIds)).run()
+
+/**
+ * Removes those of other servers than these, so of removed ones, whose last line was read before that time, in
+ * milliseconds since 1970. Where a server is added again, its containers are read on from the others.
+ */
+export function deleteOldCursors(
+  logDb: LogDb,
+  { servers, before }: { servers: string[]; before: number },
+) {
+  const { serverId, timestamp } = outputCursors
+  const isOld = or(isNull(timestamp), lt(timestamp, new Date(before).toISOString()))
+  logDb
+    .delete(outputCursors)
+    .where(and(notInArray(serverId, servers), isOld))
+    .run()
+}

@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import { firstServer } from '../platform/root.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
+import { listServers } from '../servers/store.ts'
+import { deleteOldCursors } from './cursor-store.ts'
 import {
   deleteBlocksBefore,
   deleteSome,
@@ -41,13 +44,18 @@ export async function keepLogs(deps: KeepDeps, { signal }: { signal: AbortSignal
   await deps.scheduler.repeat(interval, work, { signal, failed: 'old logs were not removed' })
 }
 
-/** Removes output that is older than the settings allow, and logs whose subject was deleted. */
+/**
+ * Removes output that is older than the settings allow, where it was read up to on servers that are gone, and logs
+ * whose subject was deleted.
+ */
 export async function dropOldOutput({ config, db, logDb, logs }: RetentionDeps) {
   for (const sourceId of listSources(logDb))
     if (!hasSource(db, sourceId)) await removeLogsOf(logDb, sourceId)
   const oldest = getOldestTime(logDb)
-  if (oldest !== null)
-    deleteBlocksBefore(logDb, Math.min(Date.now() - config.logDays * day, oldest + atOnce))
+  const before = Math.min(Date.now() - config.logDays * day, (oldest ?? Infinity) + atOnce)
+  if (oldest !== null) deleteBlocksBefore(logDb, before)
+  const servers = [firstServer, ...listServers(db).map(({ id }) => id)]
+  deleteOldCursors(logDb, { servers, before })
   logs.forget()
 }
 

@@ -4,9 +4,11 @@ import { outputOf } from '../../src/logs/answer-log.tsx'
 import { LogBatch } from '../../src/logs/log-batch.ts'
 import { followLog } from '../../src/logs/follow-log.ts'
 import { writeOutput } from './writing.ts'
+import { listCursorsOn, saveCursor } from '../../src/logs/cursor-store.ts'
 import { getExtent } from '../../src/logs/store.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { serverId, storeServers } from '../support/servers.ts'
 import { allLines, anEnvironment } from './collecting.ts'
 
 const day = 86_400_000
@@ -85,6 +87,26 @@ test('what is left of an environment that is gone goes', async () => {
   t.db.$client.run('DELETE FROM projects')
   await dropOldOutput(t.deps)
   expect(countBlocks(t)).toBe(0)
+})
+
+test('where reading ended on a server that is gone is forgotten with what was read there', async () => {
+  const t = testApp({ DAVIT_LOG_DAYS: '2' })
+  storeServers(t.db, [{}, {}])
+  const [first, second, gone] = [serverId(1), serverId(2), serverId(3)]
+  const old = new Date(Date.now() - 3 * day).toISOString()
+  const now = new Date().toISOString()
+  const kept = [
+    { serverId: gone, containerId: 'new of one gone', timestamp: now },
+    ...[first, second].map((id) => ({ serverId: id, containerId: `of ${id}`, timestamp: old })),
+  ]
+  const { id } = await anEnvironment(t, t.logIn('ada@example.com'))
+  for (const cursor of [...kept, { serverId: gone, containerId: 'old', timestamp: old }])
+    saveCursor(t.logDb, { ...cursorOf(id), ...cursor })
+  await dropOldOutput(t.deps)
+  const left = [first, second, gone].flatMap((id) => listCursorsOn(t.logDb, id))
+  expect(left.map(({ containerId }) => containerId).sort()).toEqual(
+    kept.map(({ containerId }) => containerId).sort(),
+  )
 })
 
 test('who follows gets stored lines, then new ones, once each, however slowly', async () => {
