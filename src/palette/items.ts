@@ -5,6 +5,7 @@ import { servicePath } from '../services/own-service.ts'
 import { docPath } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import type { IconName } from '../web/icons.tsx'
+import { byName } from '../web/listing.tsx'
 import { settingsPages } from '../web/settings-frame.tsx'
 import { sections } from '../web/top-bar.tsx'
 import type { Own } from './store.ts'
@@ -151,6 +152,7 @@ function serviceItems(service: Own['services'][number]): Item[] {
   ]
 }
 
+/** In the order of their apps and services, whenever they were started. */
 function containerItems({ projects, environments, services, containers }: Own): Item[] {
   const projectNames = new Map(projects.map(({ id, name }) => [id, name]))
   const places = new Map([
@@ -159,11 +161,15 @@ function containerItems({ projects, environments, services, containers }: Own): 
     ),
     ...services.map(({ id, name }) => [id, name] as const),
   ])
-  return containers.map(({ containerId, workloadId, process }) => ({
-    ...{ kind: 'container', icon: 'container', name: process },
-    detail: places.get(workloadId)!,
-    url: containerPath({ id: containerId! }),
-  }))
+  const ofWorkload = Map.groupBy(containers, ({ workloadId }) => workloadId)
+  return [...places].flatMap(([id, detail]) =>
+    (ofWorkload.get(id) ?? [])
+      .toSorted((a, b) => byName(a.process, b.process) || a.slot - b.slot)
+      .map(({ containerId, process }): Item => ({
+        ...{ kind: 'container', icon: 'container', name: process, detail },
+        url: containerPath({ id: containerId! }),
+      })),
+  )
 }
 
 const serverItem = ({ id, name, address }: Own['servers'][number]): Item => ({
@@ -174,15 +180,16 @@ const serverItem = ({ id, name, address }: Own['servers'][number]): Item => ({
 const maxResults = 20
 
 /**
- * Finds items that contain all words, best first: names that begin with a word, names in which a word begins,
- * names that contain it, then details. Without words all items match.
+ * Finds items that contain all words, best first: a name that is the text, names that begin with a word, names in
+ * which a word begins, names that contain it, then details. Without words all items match.
  */
 export function findItems(items: Item[], text: string): Item[] {
-  const words = [...new Set(folded(text).split(/\s+/).filter(Boolean))].map(
+  const whole = folded(text)
+  const words = [...new Set(whole.split(/\s+/).filter(Boolean))].map(
     (word) => [word, wordStart(word)] as const,
   )
   return items
-    .map((item) => ({ item, rank: rankOf(item, words) }))
+    .map((item) => ({ item, rank: folded(item.name) === whole ? -1 : rankOf(item, words) }))
     .filter(({ rank }) => rank < Infinity)
     .toSorted((a, b) => a.rank - b.rank || kindOf(a.item) - kindOf(b.item))
     .slice(0, maxResults)

@@ -1,4 +1,9 @@
 import { expect, spyOn, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { containerPath } from '../../src/containers/place.ts'
+import { listValues } from '../../src/db/queries.ts'
+import { instances, workloads } from '../../src/db/schema.ts'
+import { listLive } from '../../src/map/store.ts'
 import { findItems } from '../../src/palette/items.ts'
 import type { Item } from '../../src/palette/items.ts'
 import { anApp, aService } from '../map/owned.ts'
@@ -18,6 +23,36 @@ test('a beginning comes before the start of a word, and that before a part of on
   const items = ['ashop', 'my shop', 'shop', 'my-shop', 'other'].map((name) => item(name))
   const found = findItems([item('x', 'project', 'a shop'), ...items], 'SHOP')
   expect(found.map(({ name }) => name)).toEqual(['shop', 'my shop', 'my-shop', 'ashop', 'x'])
+})
+
+test('what has just that name comes before newer things whose names go on', () => {
+  const items = ['shop-old', 'shop 2', 'Shop'].map((name) => item(name))
+  const [first] = findItems([...items, item('shop', 'document')], 'shop')
+  expect(first).toMatchObject({ kind: 'project', name: 'Shop' })
+})
+
+test('containers come in the order of their apps, then by process and replica, whenever they were started', async () => {
+  const { t, ada } = withAda(testApp())
+  const processes = { web: ['live', 'live'], cron: ['live'] } satisfies Record<string, 'live'[]>
+  for (const name of ['older', 'newer']) await anApp(t, ada, { name, processes })
+  const replicas = listLive(t.db, listValues(t.db, workloads.id)).filter(
+    ({ process }) => process === 'web',
+  )
+  // a replica that another one has replaced is started later
+  const [early, late] = replicas.slice(-2)
+  for (const [slot, { containerId }] of [late!, early!].entries())
+    t.db.update(instances).set({ slot }).where(eq(instances.containerId, containerId!)).run()
+  const found = (await ada.get('/search?q=production+er')).json.items.filter(
+    ({ kind }: Item) => kind === 'container',
+  )
+  expect(found.map(({ name, detail }: Item) => [detail, name])).toEqual(
+    ['newer', 'older'].flatMap((app) =>
+      ['cron', 'web', 'web'].map((name) => [`${app} / production`, name]),
+    ),
+  )
+  expect(found.slice(1, 3).map(({ url }: Item) => url)).toEqual(
+    [late!, early!].map(({ containerId }) => containerPath({ id: containerId! })),
+  )
 })
 
 test('all words have to match, in any order, and equals are listed by their kind', () => {
