@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { EngineError } from '../../docker/index.ts'
 import type { PipedOptions } from '../../docker/piped.ts'
 import { Failure } from '../../platform/errors.ts'
 import { KeptContainer } from '../../runtime/backup-containers.ts'
@@ -70,9 +71,15 @@ export async function withTools<Call extends Target, Result>(
 /** Throws a Failure when the tool didn't succeed. Returns what it wrote to its error stream. */
 export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
   const { source, containerId: _, ownerId: __, tools, script, env = {}, ...streams } = tool
-  await serverIn(deps, tool)
+  const { startedAt } = await serverIn(deps, tool)
   const command = ['sh', '-c', script]
-  const { exitCode, oomKilled, stderr } = await tools.run({ ...streams, command, env })
+  const run = tools.run({ ...streams, command, env }).catch(async (error) => {
+    // one that starts again and again takes the network along that its tools are to share
+    if (!(error instanceof EngineError)) throw error
+    const now = await serverIn(deps, tool)
+    throw Number(now.startedAt) === Number(startedAt) ? error : restarted(source)
+  })
+  const { exitCode, oomKilled, stderr } = await run
   if (exitCode !== 0) throw oomKilled ? tooLittleMemory(source) : explained(source, stderr)
   return stderr
 }
@@ -160,6 +167,13 @@ const notRunning = ({ component }: Source) =>
     'dump_not_running',
     `${component} doesn’t run, so that its data can’t be read or written.`,
     'Start the service, and see its log when it doesn’t stay up.',
+  )
+
+const restarted = ({ component }: Source) =>
+  new Failure(
+    'dump_away',
+    `${component} was restarted while its tool was to begin.`,
+    'See its log, then try again.',
   )
 
 const tooLittleMemory = ({ component }: Source) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Writable } from 'node:stream'
 import { runTool, splitHead } from '../../../src/backups/recipes/tool.ts'
+import { EngineError } from '../../../src/docker/index.ts'
 
 /** What is read of bytes that arrive in chunks of a size, and what is passed on. */
 async function split(text: string, size: number) {
@@ -47,3 +48,21 @@ test('a tool that needs too much memory says nothing of the data', async () => {
   await expect(end(true)).rejects.toMatchObject({ code: 'dump_memory' })
   await expect(end(false)).rejects.toMatchObject({ code: 'dump_failed' })
 })
+
+test.each([
+  ['runs on', [{ state: 'running', startedAt: new Date(1) }], { status: 400 }],
+  ['has ended', [{ state: 'restarting', startedAt: new Date(1) }], { code: 'dump_not_running' }],
+  ['was restarted', [{ state: 'running', startedAt: new Date(2) }], { code: 'dump_away' }],
+])(
+  'a tool that the engine can’t start is told of by its server where that %s',
+  async (_, now, told) => {
+    const seen = [{ state: 'running', startedAt: new Date(1) }, ...now]
+    const refused = () => Promise.reject(new EngineError(400, 'namespace path: no such file'))
+    const run = runTool({ docker: { inspectContainer: async () => seen.shift() } } as never, {
+      ...{ source: { component: 'db', engine: 'postgresql', env: {} }, containerId: 'one' },
+      ...{ ownerId: 'ada', script: 'pg_restore', tools: { run: refused } as never },
+      signal: new AbortController().signal,
+    })
+    await expect(run).rejects.toMatchObject(told)
+  },
+)
