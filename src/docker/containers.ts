@@ -106,10 +106,12 @@ export const setRestartPolicy = (
   policy: RestartPolicy,
   { signal }: Abortable = {},
 ) =>
-  engine.request('POST', `/containers/${encodeURIComponent(id)}/update`, {
-    body: { RestartPolicy: restartPolicy(policy) },
-    signal,
-  })
+  retryWhileBusy(signal, () =>
+    engine.request('POST', `/containers/${encodeURIComponent(id)}/update`, {
+      body: { RestartPolicy: restartPolicy(policy) },
+      signal,
+    }),
+  )
 
 /** Waits without a timeout. Returns at once for a container that doesn't run. */
 export async function waitForExit(

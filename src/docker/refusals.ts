@@ -28,7 +28,8 @@ const unlessRefused = <T, Instead>(
 
 /**
  * Waits for an operation of another call: a removal, which then ends with "no such container" or "no such
- * image", or a disk usage scan, of which the engine runs one at a time.
+ * image", or a disk usage scan, of which the engine runs one at a time. Waits, too, until the engine has noted the end
+ * of a process.
  */
 export async function retryWhileBusy<T>(
   signal: AbortSignal | undefined,
@@ -45,8 +46,9 @@ export async function retryWhileBusy<T>(
   }
 }
 
-// the last is the message for an image that another call removed during this one
-const busy = /already in progress|operation is already running|unrecognized image ID/
+// the third is the message for an image that another call removed during this one
+const busy =
+  /already in progress|operation is already running|unrecognized image ID|cannot update a stopped container/
 
 export const isStatus = (error: unknown, status: number) =>
   error instanceof EngineError && error.status === status

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { compatCapabilities } from '../../src/docker/index.ts'
+import { compatCapabilities, connectDocker } from '../../src/docker/index.ts'
 import { isInit } from '../../src/docker/init.ts'
 import { until } from '../support/until.ts'
+import { answer, fakeEngine } from './fake-engine.ts'
 import { sandbox } from './sandbox.ts'
 
 const { docker, labels, name, run, ended, options } = sandbox()
@@ -50,6 +51,17 @@ test('a command that does not exist fails the start in the words of the engine',
   expect(error.status).toBe(400)
   expect(error.message).toContain('/no/such')
   expect(await docker.inspectContainer(id)).toMatchObject({ state: 'created', exitCode: 127 })
+})
+
+test('the restart policy of a container that has just ended is set once the engine has noted that', async () => {
+  const message = 'Cannot update container one: cannot update a stopped container: unknown'
+  const answers: [number, string][] = [
+    [500, JSON.stringify({ message })],
+    [200, '{}'],
+  ]
+  const host = await fakeEngine(({ socket }) => answer(socket, ...answers.shift()!))
+  await connectDocker({ host }).setRestartPolicy('one', { name: 'no' })
+  expect(answers).toEqual([])
 })
 
 test('a process that dropped root is asked to stop, too', async () => {
