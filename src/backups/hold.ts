@@ -33,6 +33,8 @@ type Held = {
   work: HoldingWork
   /** True when nothing may run before the next process has continued the work. */
   resumes?: boolean
+  /** The ids of those that are to run afterwards, also if they have ended. */
+  starts?: string[]
 }
 
 /** Nothing else changes the containers meanwhile, and they run again in any case. */
@@ -112,7 +114,7 @@ async function listCommands(deps: HoldDeps, { backup, workload, volumes, work }:
 }
 
 /** Pauses or stops them one by one. What is held is stored first, so that the next process can release it. */
-async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: Held) {
+async function hold(deps: BackupDeps, { backup, workload, volumes, log, work, starts = [] }: Held) {
   const { db, engines, routing } = deps
   const { signal } = work
   const by = backup.hold === 'stop' ? 'stop' : 'pause'
@@ -123,7 +125,11 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
   const crashed = new Set(unpaused.filter(isRestarting).map(({ id }) => id))
   const fresh = standing
     .filter(({ wasUp }) => wasUp || by === 'stop')
-    .map((one) => ({ ...one, by: crashed.has(one.id) ? 'stop' : by }))
+    .map((one) => ({
+      ...one,
+      wasUp: one.wasUp || starts.includes(one.id),
+      by: crashed.has(one.id) ? 'stop' : by,
+    }))
   const held = (getBackup(db, backup.id)?.held ?? fresh) as HeldContainer[] // by a process that was killed
   if (held.length === 0) return
   log.write(`${by === 'stop' ? 'Stopping' : 'Pausing'} ${counted(held.length, 'container')}.`)

@@ -65,10 +65,55 @@ test('a restore that Davit’s end interrupted while a server is stopped for its
 
 type Scene = Awaited<ReturnType<typeof aDatabase>>
 
+/** Each leaves the one server so that nothing can be asked of it. */
+const downs: [string, (scene: Pick<Scene, 't'>, id: string) => unknown][] = [
+  ['has ended', ({ t }, id) => t.docker.stopContainer(id)],
+  [
+    'is restarted again and again',
+    ({ t: { engine } }, id) => {
+      engine.container(id).restartCount = 9 // it waits for minutes
+      engine.kill(id)
+    },
+  ],
+]
+
 async function serverOf({ t, service }: Pick<Scene, 't' | 'service'>) {
   const [one] = await t.docker.listContainers({ labels: [`davit.service=${service.id}`] })
   return one!.id
 }
+
+test.each(downs)(
+  'a server that %s, as a restore that failed has left its files in part, is restored over in place',
+  async (_, fail) => {
+    const scene = await aSharedVolume('redis')
+    const { t, restic, runs, states, restore, restoreOf } = scene
+    const { readVolumes } = restic.faults
+    restic.faults.readVolumes = () => Promise.reject(away())
+    await restore()
+    await t.jobs.idle()
+    expect([restoreOf().status, restoreOf().replaced?.part]).toEqual(['failed', ['its volumes']])
+    await fail(scene, await serverOf(scene))
+    restic.faults.readVolumes = readVolumes!
+    await restore()
+    await t.jobs.idle()
+    expect([restoreOf().status, runs]).toEqual(['succeeded', ['volumes', 'exited', 'load']])
+    expect(await states()).toEqual(['running'])
+  },
+)
+
+test.each(downs)(
+  'a server that %s is refused where the backup has none of its files, or some that would be put over its data',
+  async (_, fail) => {
+    for (const volume of [undefined, 'data']) {
+      const scene = await aDatabase('redis', ['one'], volume)
+      await fail(scene, await serverOf(scene))
+      await scene.ada.post(`/backups/${scene.id}/restore`, { backupFirst: false })
+      await scene.t.jobs.idle()
+      expect(scene.restoreOf().status).toBe('failed')
+      expect([scene.runs, scene.restic.restored]).toEqual([[], []])
+    }
+  },
+)
 
 /** Lets the backup have what a new service is created from. */
 const withDefinition = ({ t, id, service }: Scene) =>

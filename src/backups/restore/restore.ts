@@ -61,14 +61,15 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   await using restic = await openRepository(deps, backup, { say, inOne: true })
   const live = await recipeIn(deps, { subject, workload })
   await using tools = new AsyncDisposableStack()
-  const [, servers] = await allEnded([
-    restic.list({ signal }),
-    serversFor(deps, { backup, database, isStarting, live, workload, tools, signal }),
-  ])
   const volumes =
     database === null && restoring.withVolumes
       ? await mountsFor(deps, { backup, workload, isNew: into.isNew })
       : []
+  const opening = { backup, database, isStarting, live, workload, tools, signal }
+  const [, servers] = await allEnded([
+    restic.list({ signal }),
+    serversFor(deps, { ...opening, volumes: volumesIn(volumes) }),
+  ])
   const namesOf = (all: string[]) => all.map((one) => shortName(workload, one)).join(', ')
   const over = volumesOver(servers, { live, volumes })
   if (over.length > 0) throw overDatabase(namesOf(over))
@@ -85,7 +86,12 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   // no other may begin meanwhile, and what is replaced must not wait half done
   await untilCommandsEnd(deps, holding(restoring, { workload, volumes: volumesIn(volumes) }))
   const there = whereDataIs(deps, workload)
-  const replaceVolumes = () => restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+  const down = servers.filter(({ isDown }) => isDown)
+  const starts = down.map(({ target }) => target.containerId)
+  const replaceVolumes = () =>
+    restoreVolumes(deps, { ...restoring, restic, workload, volumes, starts })
+  for (const { contents } of down)
+    log.write(`${contents.component} doesn’t respond: it is loaded once its files are replaced.`)
   if (isOverFiles) {
     await replaceVolumes()
     for (const { target } of servers) {
@@ -190,11 +196,16 @@ function volumesOver(servers: Server[], { live, volumes }: { live: Live; volumes
 /** Half of them would be worse than the old ones, so only Davit’s end or a user stops it. */
 async function restoreVolumes(
   deps: BackupDeps,
-  replacing: Restoring & { restic: Restic; workload: Workload; volumes: Mounts },
+  replacing: Restoring & {
+    restic: Restic
+    workload: Workload
+    volumes: Mounts
+    starts: string[]
+  },
 ) {
-  const { log, note, work, restic, workload, volumes: stored } = replacing
+  const { log, note, work, restic, workload, volumes: stored, starts } = replacing
   const { signal } = work
-  const held = holding(replacing, { workload, volumes: volumesIn(stored) })
+  const held = { ...holding(replacing, { workload, volumes: volumesIn(stored) }), starts }
   const toOf = await volumesTo(deps, replacing)
   await whileHeld(deps, held, async () => {
     note('its volumes', 'part')

@@ -1,10 +1,11 @@
 import type { Container } from '../../docker/index.ts'
 import { partLabel } from '../../docker/labels.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Workload } from '../../runtime/workload.ts'
 import { containerIn, whereDataIs } from '../data.ts'
 import type { recipeIn } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
-import { containersOf } from '../hold.ts'
+import { canWriteTo, containersOf } from '../hold.ts'
 import { refuseNewer, toolsOf } from '../recipes/index.ts'
 import type { Target } from '../recipes/index.ts'
 import { untilReady } from '../recipes/ready.ts'
@@ -24,6 +25,8 @@ type Opening = {
   isStarting: boolean
   live: Live
   workload: Workload
+  /** The engine's names of those that are replaced. */
+  volumes: string[]
   tools: AsyncDisposableStack
   signal: AbortSignal
 }
@@ -32,11 +35,19 @@ export type Server = Chosen & {
   target: Target
   /** In which it keeps files of its own; null for one that is held. */
   folders: string[] | null
+  /** True for one that doesn’t respond until its files are replaced. */
+  isDown: boolean
 } & Pick<Container, 'mounts'>
 
-/** The servers to load into, each of a version that reads the dump. All of them run, but for those that are held. */
+/** What is said of a server that a restore which was ended has left without all of its files. */
+const ofTorn = ['dump_not_running', 'dump_away', 'dump_failed']
+
+/**
+ * The servers to load into, each of a version that reads the dump. All of them run, but for those that are held, and
+ * those whose files are replaced before: nothing else may bring them back.
+ */
 export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Server[]> {
-  const { backup, database, isStarting, live, workload, tools, signal } = opening
+  const { backup, database, isStarting, live, workload, volumes, tools, signal } = opening
   const containers = await containersOf(deps, workload, { signal })
   const there = whereDataIs(deps, workload)
   const held = getBackup(deps.db, backup.id)?.held ?? null
@@ -50,10 +61,18 @@ export async function serversFor(deps: BackupDeps, opening: Opening): Promise<Se
     const server = { source, containerId, ownerId: backup.ownerId }
     const target = { ...server, tools: tools.use(toolsOf(there, server)) }
     const isOver = async () => !isStarting
-    const described = isHeld ? null : await untilReady(there, { ...target, signal }, { isOver })
-    if (described) refuseNewer(contents, { engine: source.engine, version: described.version })
     const { mounts = [] } = containers.find(({ id }) => id === containerId) ?? {}
-    servers.push({ ...chosen, target, folders: described?.folders ?? null, mounts })
+    const described = isHeld
+      ? null
+      : await untilReady(there, { ...target, signal }, { isOver }).catch((error) => {
+          const mayBeTorn = error instanceof Failure && ofTorn.includes(error.code)
+          if (mayBeTorn && canWriteTo({ mounts }, volumes)) return null
+          throw error
+        })
+    if (described) refuseNewer(contents, { engine: source.engine, version: described.version })
+    const isDown = !isHeld && described === null
+    const folders = described?.folders ?? (isHeld ? null : [])
+    servers.push({ ...chosen, target, folders, isDown, mounts })
   }
   return servers
 }
