@@ -210,6 +210,9 @@ function openModal() {
   if (!dialog) return
   if (document.activeElement !== document.body && !modal.contains(document.activeElement))
     opener = document.activeElement
+  dialog.addEventListener('cancel', (event) => {
+    if (dialog.getAttribute('closedby') === 'none') event.preventDefault() // for browsers without closedby
+  })
   dialog.addEventListener('close', () => closed(dialog))
   dialog.showModal()
   dialog.querySelector('[aria-invalid="true"]')?.focus()

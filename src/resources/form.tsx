@@ -111,6 +111,7 @@ export const SecretDialog = ({
   ...secret
 }: Secret & { noun: string; of: string | null; at: Crumb }) => (
   <InfoModal
+    stays
     title={
       <>
         The {noun} <bdi>{of}</bdi>

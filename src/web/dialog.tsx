@@ -19,16 +19,22 @@ type ModalProps = {
   /** The page that opens it, and that it returns to when its own address was opened. */
   from: Crumb
   wide?: boolean
+  /** True when it shows what can't be shown again: only its button closes it, not Escape. */
+  stays?: boolean
 }
 
 /**
  * A dialog for the layout's `#modal`, which app.js opens when it arrives, or a separate page when its address
  * was opened. The form inside adds the buttons.
  */
-export const Modal = ({ title, children, from, wide = false }: ModalProps) => (
+export const Modal = ({ title, children, from, wide = false, stays = false }: ModalProps) => (
   <From.Provider value={from}>
     {useContext(InDialog) ? (
-      <dialog class={wide ? 'dialog modal wide' : 'dialog modal'} aria-labelledby="modal-title">
+      <dialog
+        class={wide ? 'dialog modal wide' : 'dialog modal'}
+        closedby={stays ? 'none' : undefined}
+        aria-labelledby="modal-title"
+      >
         <div>
           <header>
             <h2 id="modal-title">{title}</h2>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { simulatedApp } from '../support/app.ts'
-import { account, openOn, register } from '../support/browser.ts'
+import { account, openAs, openOn, register } from '../support/browser.ts'
 
 test('a dialog opened by its address is a page, is refused in its place, and its token copied', async () => {
   const { page, complaints } = await openOn(simulatedApp())
@@ -24,4 +24,25 @@ test('a dialog opened by its address is a page, is refused in its place, and its
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(token!)
   expect(await page.locator('dialog[open]').count()).toBe(0)
   expect(complaints).toEqual([])
+})
+
+test('a token that is shown once stays until its button is pressed, whatever else closes dialogs', async () => {
+  const t = simulatedApp()
+  const { page } = await openAs(t, t.logIn('ada@example.com').user)
+  await page.goto('/settings/tokens')
+  await page.getByRole('link', { name: 'New API token' }).first().click()
+  const dialog = page.locator('dialog[open]')
+  await dialog.getByLabel('Name').fill('ci')
+  await dialog.getByRole('button', { name: 'Create API token' }).click()
+  const token = dialog.locator('.shown-once code')
+  const shown = await token.textContent()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape') // some browsers heed a page only once
+  await page.mouse.click(2, 2)
+  const isClosedElsewhere = await dialog.evaluate((element) =>
+    element.dispatchEvent(new Event('cancel', { cancelable: true })),
+  )
+  expect([await token.textContent(), isClosedElsewhere]).toEqual([shown, false])
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'detached' })
 })
