@@ -145,11 +145,18 @@ export function refuseTaken(
   if (others.length >= mostOfOne)
     throw conflictField(field, `${host} has ${mostOfOne} paths, the maximum. Remove one first.`)
   const isSame = (other: string) => other.toLowerCase() === path.toLowerCase() // as Caddy compares
-  if (others.some((other) => isSame(other.path)))
-    throw conflictField(field, `${host}${path === '/' ? '' : path} is already in use.`)
   const owner = ownerOf(tx, holder)
   if (others.some((other) => ownerOf(tx, holderOf(other)) !== owner))
-    throw conflictField(field, `${host} is already in use.`)
+    throw conflictField(
+      field,
+      `${host} is already in use by someone else on this server. Use another name, or ask them to remove it.`,
+    )
+  const same = others.find((other) => isSame(other.path))
+  if (same)
+    throw conflictField(
+      field,
+      `${host}${path === '/' ? '' : path} already leads to ${nameOf(tx, holderOf(same))}. Remove it there first, or use another name or path.`,
+    )
   if (isNameOfOther(tx, { host, ownerId: owner }))
     throw conflictField(field, `${host} is covered by the certificate of someone else’s domain.`)
   const { domain } = config
@@ -170,13 +177,24 @@ export const holderOf = ({ environmentId, serviceId }: Domain): Holder =>
 /** The user to whom an environment or a service belongs. */
 const ownerOf = (tx: Tx, holder: Holder) =>
   'environmentId' in holder
-    ? tx
-        .select({ ownerId: projects.ownerId })
-        .from(environments)
-        .innerJoin(projects, eq(projects.id, environments.projectId))
-        .where(eq(environments.id, holder.environmentId))
-        .get()?.ownerId
+    ? projectOf(tx, holder)?.ownerId
     : listValues(tx, services.ownerId, eq(services.id, holder.serviceId))[0]
+
+/** As its owner knows it: `Shop / production`, or the name of a service. */
+function nameOf(tx: Tx, holder: Holder) {
+  if ('serviceId' in holder)
+    return listValues(tx, services.name, eq(services.id, holder.serviceId))[0]
+  const { project, environment } = projectOf(tx, holder)!
+  return `${project} / ${environment}`
+}
+
+const projectOf = (tx: Tx, { environmentId }: { environmentId: string }) =>
+  tx
+    .select({ ownerId: projects.ownerId, project: projects.name, environment: environments.name })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(environments.id, environmentId))
+    .get()
 
 /** Call it in a transaction, after a change. Throws `conflict` when the owner's options are too long. */
 export const refuseMoreSettings = (tx: Tx, holder: Holder) =>

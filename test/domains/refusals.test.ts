@@ -131,13 +131,18 @@ describe('a host is one owner’s,', () => {
     expect(contentsOf(t)).toEqual(before)
   })
 
-  test('who has as many paths of it as they like, each once', async () => {
+  test('who has as many paths of it as they like, each once, and is told which app has one', async () => {
     const { t, ada, add } = await aSite()
-    const other = (await anEnvironment(t, ada)).id
+    const other = await anEnvironment(t, ada)
+    const { name } = (await ada.get(`/projects/${other.projectId}`)).json
     expect((await add({ host: 'a.test' })).status).toBe(201)
-    const api = await ada.post(`/envs/${other}/domains`, { host: 'a.test', path: '/api' })
+    const api = await ada.post(`/envs/${other.id}/domains`, { host: 'a.test', path: '/api' })
     expect(api.status).toBe(201)
-    expect((await add({ host: 'a.test', path: '/API/' })).status).toBe(409)
+    const twice = await add({ host: 'a.test', path: '/API/' })
+    expect([twice.status, twice.json.errors]).toEqual([
+      409,
+      [{ field: 'host', message: expect.stringContaining(`${name} / `) }],
+    ])
     expect((await ada.put(`/domains/${api.json.id}`, { path: '/' })).status).toBe(409)
     expect((await ada.put(`/domains/${api.json.id}`, { path: '/Api' })).status).toBe(200)
   })
