@@ -4,7 +4,7 @@ import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
-import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
+import { lookOfStatus, StatusBadge } from '../web/status-badge.tsx'
 import { Facts, WaitingNote } from './deployment-facts.tsx'
 import { comparePath } from './compare-page.tsx'
 import { ActionsMenu, againOf, isSameSource, VersionFields } from './row-menu.tsx'
@@ -37,6 +37,8 @@ type Props = {
   isCancelling: boolean
   /** Whose image it runs; null for its own, or if that was deleted. */
   origin: Origin | null
+  /** The percentage of the requests that it still gets beside a version that has a share of them. */
+  rest: number | undefined
   /** Environments that get their versions from its own. */
   promotedTo: Environment[]
   watch: WatchView | null
@@ -51,6 +53,7 @@ export const DeploymentStatus = ({
   url,
   isCancelling,
   origin,
+  rest,
   promotedTo,
   watch,
   quote,
@@ -60,7 +63,7 @@ export const DeploymentStatus = ({
     id="deployment-status"
     class="deployment-status"
     aria-label="Status"
-    data-announce={`The deployment is ${statusInWords(deployment.status)}.`}
+    data-announce={`The deployment is ${lookOfStatus(deployment.status, rest).word.toLowerCase()}.`}
   >
     <PageHead
       title={deploymentTitle(deployment, { project, environment })}
@@ -72,7 +75,7 @@ export const DeploymentStatus = ({
       ]}
       beside={
         <div class="status-line">
-          <StatusBadge status={deployment.status} />
+          <StatusBadge status={deployment.status} rest={rest} />
           {deployment.status === 'running' && url && <AppAddress url={url} />}
           {isCancelling && <span class="muted">being cancelled</span>}
         </div>

@@ -2,6 +2,8 @@ import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import { headOf, lookOf } from '../environments/head.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { environmentIn } from '../environments/own-environment.ts'
+import { listRests } from '../environments/share.ts'
+import type { Rests } from '../environments/share.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { freezesPath } from '../environments/freeze-note.tsx'
@@ -80,7 +82,8 @@ export const deploymentListRoutes = (deps: HeadDeps & { masks: Masks }) => {
       ...{ ...row, id: deployment.id },
       deployment: await withMaskedWatch(deps, deployment),
     }))
-    return pageOf(await Promise.all(rows), page)
+    const { items, nextCursor } = pageOf(await Promise.all(rows), page)
+    return { items, nextCursor, rests: listRests(db, items) }
   }
 }
 
@@ -89,10 +92,12 @@ type Rows = ReturnType<typeof listDeployments>
 
 const List = ({
   items,
+  rests,
   project,
   environments,
 }: {
   items: Rows
+  rests: Rests
   project: Project
   environments: Environment[]
 }) => (
@@ -100,7 +105,7 @@ const List = ({
     {items.length === 0 ? (
       <NothingDeployed project={project} environments={environments} />
     ) : (
-      <DeploymentList items={items} actions={deploymentActions(project)} />
+      <DeploymentList items={items} rests={rests} actions={deploymentActions(project)} />
     )}
   </Live>
 )

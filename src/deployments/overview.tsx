@@ -11,6 +11,7 @@ import { EnvironmentLinks } from '../environments/views.tsx'
 import { FreezeNote } from '../environments/freeze-note.tsx'
 import type { Freeze } from '../environments/freeze-store.ts'
 import { PlannedNote } from '../environments/planned.tsx'
+import type { Rests } from '../environments/share.ts'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
@@ -41,10 +42,17 @@ type ProjectOverviewProps = {
   /** Explains why apps aren't published as configured; null when they are. */
   note: string | null
   recent: DeploymentItem[]
+  rests: Rests
 }
 
 /** The first tab of a project. */
-export const ProjectOverview = ({ project, environments, note, recent }: ProjectOverviewProps) => (
+export const ProjectOverview = ({
+  project,
+  environments,
+  note,
+  recent,
+  rests,
+}: ProjectOverviewProps) => (
   <>
     <Live as="section" id="environments" aria-labelledby="environments-heading">
       <h2 id="environments-heading">Environments</h2>
@@ -65,7 +73,7 @@ export const ProjectOverview = ({ project, environments, note, recent }: Project
           </p>
         </EmptyState>
       ) : (
-        <DeploymentList items={recent} actions={deploymentActions(project)} />
+        <DeploymentList items={recent} rests={rests} actions={deploymentActions(project)} />
       )}
     </Live>
   </>

@@ -9,6 +9,7 @@ import { reachedAt } from '../environments/json.ts'
 import { listPromotedTo } from '../environments/promotion-store.ts'
 import { getNextFreeze } from '../environments/freeze-store.ts'
 import { getPlanned } from '../environments/planned-store.ts'
+import { listRests } from '../environments/share.ts'
 import { findEnvironment } from '../environments/store.ts'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
@@ -109,7 +110,7 @@ export const deploymentRoutes = (
       const log = await logView(c, deps, { deployment, chosen: c.req.valid('query') })
       return show(c, {
         title: deploymentTitle(deployment, { project, environment }),
-        state: lookOfStatus(deployment.status),
+        state: lookOfStatus(deployment.status, view.rest),
         page: () => <DeploymentPage {...view} log={log} />,
         json: () => deploymentJson(deployment),
         live: {
@@ -213,7 +214,10 @@ export const deploymentRoutes = (
     const recent = listDeployments(db, { projectId: project.id, limit: 5 })
     return (
       <ProjectFrame project={project} tab="overview" environments={environments}>
-        <ProjectOverview {...{ project, recent, note: places.note, environments: shown }} />
+        <ProjectOverview
+          {...{ project, recent, note: places.note, environments: shown }}
+          rests={listRests(db, recent)}
+        />
         {mapOf(project)}
       </ProjectFrame>
     )
@@ -284,6 +288,7 @@ export const deploymentRoutes = (
       ...{ ...of, deployment },
       url: reachedAt(deps, key),
       origin: getOrigin(db, deployment),
+      rest: listRests(db, [of]).get(deployment.id),
       promotedTo: listPromotedTo(db, environment.id),
       watch: watchView(deps, deployment),
     }

@@ -34,6 +34,20 @@ export function getShared(db: Db, { id }: Pick<Environment, 'id'>) {
   return current && hasShare(current) ? current : null
 }
 
+/** Versions beside one that has a share of the requests, with the percentage that they still get. */
+export function listRests(db: Db, rows: { deployment: { environmentId: string } }[]) {
+  const ids = new Set(rows.map(({ deployment }) => deployment.environmentId))
+  const shared = [...ids].flatMap((id) => getShared(db, { id }) ?? [])
+  return new Map(
+    shared.map(({ status, watch }) => {
+      const { before, share } = watch!
+      return [before, status === 'running' ? 100 - share!.percent : 100] as const
+    }),
+  )
+}
+
+export type Rests = ReturnType<typeof listRests>
+
 /** Throws while a version has a share of the requests. */
 export function refuseShared(db: Db, environment: Environment) {
   const shared = getShared(db, environment)

@@ -9,6 +9,7 @@ import { listRecent } from '../deployments/overview-store.ts'
 import { withMaskedWatch } from '../deployments/watch/view.ts'
 import type { Docker } from '../docker/index.ts'
 import type { ShownDeps } from '../domains/json.ts'
+import { listRests } from '../environments/share.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { ReleaseWatch } from '../releases/watch.ts'
 import { DeploymentList } from '../projects/deployment-list.tsx'
@@ -129,7 +130,7 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
               {recent.length > 0 && (
                 <section aria-labelledby="recent-heading">
                   <h2 id="recent-heading">Recent deployments</h2>
-                  <DeploymentList items={recent} />
+                  <DeploymentList items={recent} rests={listRests(db, recent)} />
                 </section>
               )}
             </Live>

@@ -20,14 +20,17 @@ export type DeploymentItem = {
 /** Newest first, each linked to its page. */
 export const DeploymentList = ({
   items,
+  rests,
   actions,
 }: {
   items: DeploymentItem[]
+  /** What versions get of the requests, in percent, beside one that has a share of them. */
+  rests: ReadonlyMap<string, number>
   actions?: (item: DeploymentItem) => Child
 }) => (
   <ol class="rows">
     {items.map((item) => (
-      <Row {...item} actions={actions?.(item)} />
+      <Row {...item} rest={rests.get(item.deployment.id)} actions={actions?.(item)} />
     ))}
   </ol>
 )
@@ -37,10 +40,11 @@ const Row = ({
   environment,
   project,
   imageNumber,
+  rest,
   actions,
-}: DeploymentItem & { actions?: Child }) => (
+}: DeploymentItem & { rest: number | undefined; actions?: Child }) => (
   <li class="row deployment-row" id={`d${deployment.id}`}>
-    <StatusBadge status={deployment.status} />
+    <StatusBadge status={deployment.status} rest={rest} />
     <div class="row-main">
       <a class="row-link" href={deploymentPath(deployment)}>
         <bdi>{commitTitle(deployment)}</bdi>

@@ -12,13 +12,19 @@ type Step = 'starting' | 'restarting' | 'stopping' | 'moving'
 /** `unknown` while the server that it runs on is away. */
 type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step | 'unknown'
 
-/** The state of a deployment, service or environment. */
-export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
+/**
+ * The state of a deployment, service or environment. `rest` is the percentage of the requests that a version still
+ * gets beside one that has a share of them.
+ */
+export const StatusBadge = ({ status, rest }: { status: Status; rest?: number | undefined }) => (
+  <Badge {...lookOfStatus(status, rest)} />
+)
 
 /** The state of a one-off command: a normal end is a success. */
 export const RunBadge = ({ status }: { status: RunStatus }) => <Badge {...runLooks[status]} />
 
-export const lookOfStatus = (status: Status): Look => looks[status]
+export const lookOfStatus = (status: Status, rest?: number): Look =>
+  rest === undefined ? looks[status] : { ...looks.running, word: `Serving ${rest} %` }
 
 const looks: Record<Status, Look> = {
   waiting: { word: 'Waiting', tone: 'quiet', icon: 'clock' },

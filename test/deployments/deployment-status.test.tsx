@@ -188,6 +188,7 @@ const draw = (
     <DeploymentStatus
       {...{ project, environment, isCancelling }}
       origin={null}
+      rest={undefined}
       promotedTo={[]}
       watch={null}
       url="http://127.0.0.1:20001"

@@ -33,6 +33,24 @@ test('a new version gets its share of the requests, and the one before the other
   expect(containers).not.toContain('kept for a rollback')
 })
 
+test('until it is decided, pages say of the one before what it still gets, and its state stays', async () => {
+  const { ada, path, first, ask } = await shared()
+  const pages = [
+    `${path}/deployments/${first.id}`,
+    `${path}/deployments`,
+    `${path}/envs/${first.environmentId}/deployments`,
+    ...[path, '/dashboard'],
+  ]
+  const serving = async () => {
+    const shown = await Promise.all(pages.map((page) => ada.page(page)))
+    return shown.map(({ text }) => text.replace(/<svg.*?<\/svg>/gs, '').includes('>Serving 90 %<'))
+  }
+  expect(await serving()).toEqual(pages.map(() => true))
+  expect((await ada.get(pages[0]!)).json.status).toBe('superseded')
+  await ask('promote')
+  expect(await serving()).toEqual(pages.map(() => false))
+})
+
 test('promoted, it gets all of them at once and is watched, and the one before stops after that', async () => {
   const { t, addresses, stored, ask, route, statuses, first } = await shared()
   const { status, json } = await ask('promote')
