@@ -36,6 +36,10 @@ const bannedInProduct: [RegExp, string][] = [
   [/\bbegins? with (http|-{5}|\/)/i, 'starts with'],
   [/\bof your own\b/i, 'your own …'],
   [/\bis(n’t| not) to be\b/i, 'can’t be, must not be'],
+  [
+    /(?<=[\s\d…])[kKMGT]B\b|^[kKMGT]B\b(?=.)/,
+    'KiB, MiB, GiB: memory and sizes are in powers of 1024',
+  ],
   [/^(OK|Confirm|Set them|Do it)$/, 'a verb and its object'],
 ]
 

@@ -75,7 +75,7 @@ const EnvironmentRow = ({
         )}
         <span>{url ?? 'worker, no port'}</span>
         <span>
-          {environment.memoryMb} MB, {environment.cpus} CPU
+          {environment.memoryMb} MiB, {environment.cpus} CPU
         </span>
         <span>
           {environment.deletingAt ? (

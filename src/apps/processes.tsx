@@ -89,7 +89,7 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
           )}
           {limits && (
             <span>
-              at most {limits.memoryMb} MB, {limits.cpus} CPU
+              at most {limits.memoryMb} MiB, {limits.cpus} CPU
             </span>
           )}
           {isUp && condition !== null && condition.restartCount > 0 && (

@@ -4,6 +4,7 @@ import { shownImage } from '../runtime/images/private-names.ts'
 import { Fact } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
 import { Icon } from '../web/icons.tsx'
+import { bytes } from '../web/units.ts'
 import type { ContainerView } from './container-view.ts'
 import { Ports } from './container-row.tsx'
 import { processText } from './row.ts'
@@ -157,8 +158,7 @@ const policies: Record<Container['restartPolicy']['name'], string> = {
 }
 
 function limits({ memoryLimit, cpus, pidsLimit }: Container) {
-  const memory =
-    memoryLimit === null ? 'unlimited memory' : `${Math.round(memoryLimit / 2 ** 20)} MB`
+  const memory = memoryLimit === null ? 'unlimited memory' : bytes(memoryLimit)
   const processors = cpus === null ? 'all processors' : `${cpus} CPU`
   return [
     memory,

@@ -143,8 +143,8 @@ export const environmentForm = z.object({
   processes: field(processes().nullish(), {
     label: 'Processes',
     group: 'processes',
-    placeholder: 'web:\nworker x2 256MB 0.5CPU 30s: npm run worker',
-    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MB and CPU set its own limits; 30s gives it 30 seconds to stop instead of 10; no-init makes it process 1 of its container. For && or $NAME: sh -c '…'.",
+    placeholder: 'web:\nworker x2 256MiB 0.5CPU 30s: npm run worker',
+    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MiB and CPU set its own limits; 30s gives it 30 seconds to stop instead of 10; no-init makes it process 1 of its container. For && or $NAME: sh -c '…'.",
     code: true,
     isLong: true,
     applies: nextDeployment,
@@ -205,9 +205,9 @@ export const environmentForm = z.object({
       applies: nextDeployment,
     },
   ),
-  memoryMb: field(whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(), {
+  memoryMb: field(whole('MiB', { min: 16, max: containerLimits.memoryMb }).nullish(), {
     label: 'Memory',
-    unit: 'MB',
+    unit: 'MiB',
     group: 'health',
     inputmode: 'numeric',
     placeholder: '512',

@@ -92,7 +92,7 @@ function checkOne(entry: unknown, at: number, { addIssue }: z.RefinementCtx) {
   const unread = Object(entry)[unreadLine]
   if (unread)
     return refuse(
-      `line ${unread} must be like “worker x2 256MB 0.5CPU 30s no-init: npm run worker”.`,
+      `line ${unread} must be like “worker x2 256MiB 0.5CPU 30s no-init: npm run worker”.`,
     )
   const checked = process.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
   if (checked.success) return checked.data
@@ -123,7 +123,7 @@ const lineForm = /^\s*(?<name>[^\s:]+)(?<settings>(?:\s[^:]*)?):(?<command>[^]*)
 
 /** One setting before the colon, after any other. */
 const settingForm =
-  /\s+(?:x(?<replicas>\d{1,9})|(?<memoryMb>\d{1,9})\s?MB|(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?|(?<stopSeconds>\d{1,9})\s?s|(?<init>(?:no-)?init))(?=\s|$)/giy
+  /\s+(?:x(?<replicas>\d{1,9})|(?<memoryMb>\d{1,9})\s?Mi?B|(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?|(?<stopSeconds>\d{1,9})\s?s|(?<init>(?:no-)?init))(?=\s|$)/giy
 
 /** Null if one is unknown or written twice. */
 function readSettings(text: string) {
@@ -159,14 +159,14 @@ function readLines(text: string) {
   })
 }
 
-/** Formats processes for a form, one per line: `worker x2 256MB 0.5CPU 30s: npm run worker`. */
+/** Formats processes for a form, one per line: `worker x2 256MiB 0.5CPU 30s: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
 
 function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds, init }: Process) {
   const head = [
     name,
     replicas > 1 ? `x${replicas}` : [],
-    memoryMb === null ? [] : `${memoryMb}MB`,
+    memoryMb === null ? [] : `${memoryMb}MiB`,
     cpus === null ? [] : `${cpus}CPU`,
     stopSeconds === undefined ? [] : `${stopSeconds}s`,
     init === undefined ? [] : init ? 'init' : 'no-init',

@@ -23,7 +23,7 @@ const enough = 256 * 1024
  */
 const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 
-/** In bytes: `turnedOver` means rotated files (the engine has three of 10 MB), `wrapping` is per entry. */
+/** In bytes: `turnedOver` means rotated files (the engine has three of 10 MiB), `wrapping` is per entry. */
 const turnedOver = 19_000_000
 const wrapping = 75
 

@@ -1,4 +1,5 @@
 import type { LogDb } from '../db/index.ts'
+import { bytes as inBytes } from '../web/units.ts'
 import { rowOverhead, unpack } from './block.ts'
 import type { NewLine } from './log-line.tsx'
 import { blocksAfter } from './read-log.ts'
@@ -47,7 +48,7 @@ export class LogBounds {
 
   get #notice() {
     const { lines, bytes } = this.#bounds
-    const most = `${lines.toLocaleString('en')} lines or ${Math.round(bytes / 2 ** 20)} MiB`
+    const most = `${lines.toLocaleString('en')} lines or ${inBytes(bytes)}`
     return `This log is full: the maximum is ${most}. Later output is dropped.`
   }
 }

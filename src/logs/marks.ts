@@ -1,4 +1,5 @@
 import type { Container } from '../docker/index.ts'
+import { bytes } from '../web/units.ts'
 import { deploymentName } from './log-line.tsx'
 
 /** A line of Davit's own in the output. Times are in milliseconds since 1970. */
@@ -47,7 +48,7 @@ export const memoryMark = (
 ): Mark => ({
   time: at.getTime(),
   after: at.getTime(),
-  text: `${named(container)} reached its memory limit${memoryLimit ? ` of ${Math.round(memoryLimit / 2 ** 20)} MB` : ''}: a process in it was killed.`,
+  text: `${named(container)} reached its memory limit${memoryLimit ? ` of ${bytes(memoryLimit)}` : ''}: a process in it was killed.`,
 })
 
 export const removalMark = (container: Named): Mark => ({

@@ -6,7 +6,7 @@ import type { getExtent } from './store.ts'
 import type { Chosen } from './filter-choice.tsx'
 import { ProcessChoice } from './filter-choice.tsx'
 import { LogViewer } from './viewer.tsx'
-import { bytes as inUnits, counted } from '../web/units.ts'
+import { bytes as inBytes, counted } from '../web/units.ts'
 
 type Extent = ReturnType<typeof getExtent>
 type Bounds = Pick<Config, 'logDays' | 'logSize'>
@@ -87,8 +87,8 @@ const Reach = ({
         Kept since <Ago at={new Date(since)} />, over all its containers.{' '}
       </>
     )}
-    Lines stay for {logDays} days, up to {megabytes(logSize)} compressed
-    {bytes > 0 && `, of which ${inUnits(bytes)} are used`}.
+    Lines stay for {logDays} days, up to {inBytes(logSize)} compressed
+    {bytes > 0 && `, of which ${inBytes(bytes)} are used`}.
     {drains && (
       <>
         {' '}
@@ -109,6 +109,3 @@ export const TimeForm = () => (
     <output class="log-matches" for="log-time" />
   </form>
 )
-
-const megabytes = (bytes: number) =>
-  `${(bytes / 1024 / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`

@@ -75,7 +75,7 @@ export function endedFailure(
   if (oomKilled)
     return new Failure(
       'out_of_memory',
-      `${what}: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
+      `${what}: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MiB).`,
       `Raise ${words.memory}, or reduce its memory use.`,
     )
   return new Failure(

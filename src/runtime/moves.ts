@@ -2,7 +2,7 @@ import type { Tx } from '../db/index.ts'
 import type { StoredMove } from '../db/stored-move.ts'
 import { unlessUsed } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
-import { counted } from '../web/units.ts'
+import { bytes as inBytes, counted } from '../web/units.ts'
 import { backupsOf, getJob, hasJob } from '../jobs/store.ts'
 import type { End } from '../jobs/task.ts'
 import { Failure } from '../platform/errors.ts'
@@ -103,7 +103,7 @@ async function carry(deps: MoveDeps, run: Moving) {
   const bytes = await copyVolumes(deps, of)
   const copied = performance.now()
   const inSeconds = (from: number) => ((performance.now() - from) / 1000).toFixed(1)
-  log(`Copied ${(bytes / 2 ** 20).toFixed(1)} MB in ${inSeconds(begun)} s`)
+  log(`Copied ${inBytes(bytes)} in ${inSeconds(begun)} s`)
   const files = await compareVolumes(deps, of)
   log(`Compared ${counted(files, 'file')} with the copy in ${inSeconds(copied)} s: all the same`)
   return bytes

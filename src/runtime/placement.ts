@@ -80,7 +80,7 @@ function whyNot(
   if (!isPulled && own.machine && machine.arch !== own.machine.arch)
     return `${server} is ${machine.arch}, and images are built for ${own.machine.arch}`
   if (machine.memoryBytes < options.memoryBytes)
-    return `${server} has ${inMb(machine.memoryBytes)}, and ${name} may use ${inMb(options.memoryBytes)}`
+    return `${server} has ${inMiB(machine.memoryBytes)} of memory, and ${name} may use ${inMiB(options.memoryBytes)}`
   return null
 }
 
@@ -105,7 +105,8 @@ export const isNamed = ({ id, labels }: Server, placement: Placement) =>
 export const hasEdges = ([, ...others]: readonly Pick<Server, 'roles'>[]) =>
   others.some(({ roles }) => roles.includes('edge'))
 
-const inMb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB of memory`
+/** In whole ones, as a server may have a little less than a limit. */
+const inMiB = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB`
 
 export const noServer = (
   why: string,

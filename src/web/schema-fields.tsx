@@ -8,7 +8,7 @@ import { Checkbox, Checkboxes, SelectField, TextArea, TextField } from './fields
 /** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
 export type FieldLook = {
   label: string
-  /** Of a number, such as MB. */
+  /** Of a number, such as MiB. */
   unit?: string
   hint?: Child
   placeholder?: string

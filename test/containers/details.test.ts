@@ -77,7 +77,7 @@ test('the details say how a container was made, and where it comes from', async 
   })
   const { text } = await ada.page(`/containers/${id}`)
   const from = `/projects/${deployment.projectId}/deployments/${deployment.id}`
-  for (const told of [from, '32 MB, 0.5 CPU, 64 processes', `${volume} → /data`])
+  for (const told of [from, '32.0 MiB, 0.5 CPU, 64 processes', `${volume} → /data`])
     expect(text).toContain(told)
   await t.docker.removeContainer(id, { force: true })
   await t.docker.removeVolume(volume)

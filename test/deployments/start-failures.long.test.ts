@@ -167,7 +167,7 @@ describe('starting fails with an explanation', () => {
     const script = 'sleep 1; x=a; while true; do x=$x$x; done'
     const { code, message } = await failureOf(aCommand(script), { memoryMb: 16 })
     expect(code).toBe('out_of_memory')
-    expect(message).toContain('16 MB')
+    expect(message).toContain('16 MiB')
   })
 
   test('when the app is killed by someone else, which is not a lack of memory', async () => {

@@ -27,7 +27,7 @@ const wrong = {
     'worker x0: x',
     'worker x1000: x',
     'worker x-1: x',
-    'worker 8MB: x',
+    'worker 8MiB: x',
     'worker 0CPU: x',
     'worker 5GB: x',
     'worker 301s: x',
@@ -105,7 +105,7 @@ test('processes that can’t run are refused, and shown again as they were typed
     'a 1 x2: b',
   ]) {
     const unread = await ada.htmx('PUT', one, { processes: `web:\n\n${line}` })
-    expect(unread.text).toContain('line 3 must be like “worker x2 256MB 0.5CPU 30s no-init: ')
+    expect(unread.text).toContain('line 3 must be like “worker x2 256MiB 0.5CPU 30s no-init: ')
   }
 })
 
@@ -120,7 +120,7 @@ test('processes are lines in a form, which lose nothing of them', async () => {
   }
   const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
   const lines =
-    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock No-Init 30s 64 mb: node -e "a: b"'
+    'web:\r\n\r\nworker x2 256MiB 0.5CPU: npm run "a\r\nb"\nclock No-Init 30s 64 mb: node -e "a: b"'
   expect(await asForm(lines)).toEqual([
     web,
     { name: 'worker', command: 'npm run "a\nb"', replicas: 2, memoryMb: 256, cpus: 0.5 },

@@ -102,7 +102,7 @@ test('a container that used up its memory is said to have', async () => {
 test('a process that is killed for memory while the app lives on is marked', async () => {
   const { t, ada, environment } = await collectedEnvironment()
   await ranOut(t, environment, 'tail -c 200m /dev/zero; echo lives; sleep 60')
-  const isLost = (line: Line) => marks([line])[0]?.includes('16 MB') === true
+  const isLost = (line: Line) => marks([line])[0]?.includes('16.0 MiB') === true
   const lines = await linesUntil(ada, environment.output, isLost)
   expect(marks(lines)).toEqual(['It started.', expect.any(String)])
 })

@@ -85,7 +85,7 @@ describe('a run', () => {
     await ada.put(`/projects/${project.id}/envs/${id}`, { memoryMb: 16 })
     const { status, error } = await ended(await start('sh -c "sleep 1; tail /dev/zero"'))
     expect([status, error.code]).toEqual(['failed', 'out_of_memory'])
-    expect(error.message).toContain('its limit is 16 MB')
+    expect(error.message).toContain('its limit is 16 MiB')
   })
 
   test('is cancelled, with nothing left', async () => {

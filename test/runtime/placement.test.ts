@@ -76,7 +76,7 @@ describe('without a server, each is named with its reason', () => {
   const cases: [string, Candidate[], Placement, typeof web, string[]][] = [
     ['one that was removed', all, { server: 'd4' }, web, ['was removed']],
     ['no label', all, { labels: { zone: 'south' }, spread: 'servers' }, web, ['a1', 'b2', 'c3']],
-    ['memory', but('b2', { machine: memory }), { server: 'b2' }, web, ['1 MB', '32 MB']],
+    ['memory', but('b2', { machine: memory }), { server: 'b2' }, web, ['1 MiB', '32 MiB']],
     ['drained', but('b2', { state: 'draining' }), { server: 'b2' }, web, ['b2 is being drained']],
   ]
   test.each(cases)('%s', (_, candidates, placement, component, reasons) => {

@@ -65,7 +65,7 @@ const fix = 'Fix what its last lines report, then deploy again.'
 
 function crashed({ name, ended: { exitCode, isOutOfMemory }, memoryMb }: ObservationOf<'crash'>) {
   const how = isOutOfMemory
-    ? `ran out of memory (its limit is ${memoryMb} MB)`
+    ? `ran out of memory (its limit is ${memoryMb} MiB)`
     : `exited${exitCode === null ? '' : ` with code ${exitCode}`}`
   return {
     code: 'crashed_after_switch',

@@ -1,6 +1,7 @@
 import { commonLayers, EngineError, withoutLayers } from '../../docker/index.ts'
 import type { Docker } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
+import { bytes as inBytes } from '../../web/units.ts'
 
 type CopyDeps = { instanceId: string; log: (text: string) => void; signal: AbortSignal }
 
@@ -40,13 +41,13 @@ async function copy({ log, signal }: CopyDeps, { image, from, to }: Copy, layers
       bytes += chunk.length
       if (performance.now() - told > interval) {
         told = performance.now()
-        log(`Copied ${inMb(bytes)} so far`)
+        log(`Copied ${inBytes(bytes)} so far`)
       }
       yield chunk
     }
   }
   await to.loadImage(counted(), { signal })
-  log(`Copied ${inMb(bytes)} in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  log(`Copied ${inBytes(bytes)} in ${((performance.now() - begun) / 1000).toFixed(1)} s`)
 }
 
 /** Docker’s own store takes an archive that lacks layers which it has; that of containerd doesn’t. */
@@ -61,5 +62,3 @@ async function layersThere({ instanceId, signal }: CopyDeps, { image, from, to, 
     found.flatMap((one) => (one ? [one.layers] : [])),
   )
 }
-
-const inMb = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MB`
