@@ -92,3 +92,29 @@ test('on a phone the steps of the first page fill their frame', async () => {
     expect(last.x + last.width, `${width}`).toBeCloseTo(frame.x + frame.width - 1, 0)
   }
 })
+
+test('logos of thin lines can be made out on a dark page', async () => {
+  const { page } = await opened()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto('/services')
+  const logo = page.locator('.template-card .logo', {
+    has: page.locator('use[href$="#postgresql"]'),
+  })
+  const shot = (await logo.screenshot()).toString('base64')
+  // of the brightest tenth of its pixels
+  const luminance = await page.evaluate<number>(`(async () => {
+    const bytes = Uint8Array.fromBase64('${shot}')
+    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const { width, height } = image
+    const context = new OffscreenCanvas(width, height).getContext('2d')
+    context.drawImage(image, 0, 0)
+    const { data } = context.getImageData(0, 0, width, height)
+    const all = Array.from({ length: width * height }, (_, at) => {
+      const [red, green, blue] = data.subarray(at * 4)
+      return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
+    })
+    const brightest = all.sort((one, other) => other - one).slice(0, all.length / 10)
+    return brightest.reduce((sum, one) => sum + one, 0) / brightest.length
+  })()`)
+  expect(luminance).toBeGreaterThan(0.3)
+})
