@@ -107,5 +107,6 @@ document.addEventListener('htmx:after:swap', () => {
   const tab = document.getElementById('tab')
   if (!tab || document.title === tab.dataset.title) return
   document.title = tab.dataset.title
-  document.querySelector('link[rel=icon]').href = tab.dataset.icon
+  const icon = document.querySelector('link[rel=icon]')
+  icon.href = icon.href.replace(/(?<=circle.*fill%3D%22%23)\w{6}/, tab.dataset.dot)
 })

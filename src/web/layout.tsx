@@ -114,12 +114,13 @@ export function tabOf({ title, state }: { title: string; state?: Look | undefine
   return {
     title: state ? `${state.word} · ${named}` : named,
     icon: state ? iconOf(state.tone) : assetData('icon.svg'),
+    dot: state && colours[state.tone],
   }
 }
 
-/** live.js updates the tab from it when the state has changed. */
-export const TabState = ({ title, icon }: ReturnType<typeof tabOf>) => (
-  <Live id="tab" hidden data-title={title} data-icon={icon} />
+/** live.js updates the tab from it when the state has changed: the icon only in the colour of its dot. */
+export const TabState = ({ title, dot }: Pick<ReturnType<typeof tabOf>, 'title' | 'dot'>) => (
+  <Live id="tab" hidden data-title={title} data-dot={dot} />
 )
 
 /** A title can't isolate a name, so characters that change the text direction are removed. */
@@ -127,14 +128,14 @@ const plainOrder = (title: string) => title.replace(/[\u202A-\u202E\u2066-\u2069
 
 /** Visible on a light and on a dark tab. */
 const colours: Record<Look['tone'], string> = {
-  good: '#2f9e44',
-  active: '#1c7ed6',
-  bad: '#e03131',
-  quiet: '#868e96',
+  good: '2f9e44',
+  active: '1c7ed6',
+  bad: 'e03131',
+  quiet: '868e96',
 }
 
 const iconOf = (tone: Look['tone']) => {
-  const dot = `<circle cx="18" cy="6" r="5.5" fill="${colours[tone]}" stroke="none" />`
+  const dot = `<circle cx="18" cy="6" r="5.5" fill="#${colours[tone]}" stroke="none" />`
   return assetData('icon.svg').replace(/(?=%3C%2Fsvg%3E)/, encodeURIComponent(dot))
 }
 
