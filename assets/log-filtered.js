@@ -1,3 +1,5 @@
+import { sequenceOf } from './log-lines.js'
+
 const pageSize = 500
 /** Rows beyond those in view from which on more are asked for. */
 const margin = 200
@@ -180,4 +182,4 @@ export class FilteredLines {
   }
 }
 
-const toRow = (row) => ({ sequence: Number(row.dataset.seq), html: row.outerHTML })
+const toRow = (row) => ({ sequence: sequenceOf(row), html: row.outerHTML })

@@ -28,7 +28,7 @@ export class LogLines {
 
   /** Begins with what the server drew. */
   takeOver(list) {
-    for (const row of list.children) this.set(Number(row.dataset.seq), row.outerHTML)
+    for (const row of list.children) this.set(sequenceOf(row), row.outerHTML)
     this.first = Number(list.dataset.first)
     this.last = Number(list.dataset.last)
   }
@@ -95,8 +95,8 @@ export class LogLines {
     for (let after = number * pageSize; after < end;) {
       const lines = await this.#fetch({ after, limit: (number + 1) * pageSize - after })
       if (lines.length === 0) break
-      for (const line of lines) this.set(Number(line.dataset.seq), line.outerHTML)
-      after = Number(lines.at(-1).dataset.seq)
+      for (const line of lines) this.set(sequenceOf(line), line.outerHTML)
+      after = sequenceOf(lines.at(-1))
     }
     this.#fillIn(number)
   }
@@ -135,7 +135,10 @@ export class LogLines {
   }
 }
 
+/** The number of a line, which its row has as its id; 0 for other rows. */
+export const sequenceOf = ({ id }) => Number(id.slice(1))
+
 const goneLine = (sequence) =>
-  `<div class="line system" data-seq="${sequence}"><a></a><span>no longer kept</span></div>`
+  `<div class="line system" id="L${sequence}"><a></a><span>no longer kept</span></div>`
 
 const pageOf = (sequence) => Math.floor((sequence - 1) / pageSize)

@@ -1,6 +1,6 @@
 import { FilteredLines } from './log-filtered.js'
 import { LogGroups } from './log-groups.js'
-import { LogLines } from './log-lines.js'
+import { LogLines, sequenceOf } from './log-lines.js'
 import { copied } from './copy.js'
 import { highlightText } from './log-marks.js'
 import { LogProcesses } from './log-processes.js'
@@ -61,7 +61,7 @@ class NumberedLog {
         isGrouped: 'grouped' in list.dataset,
       }),
       dress: (row) => {
-        const sequence = Number(row.dataset.seq)
+        const sequence = sequenceOf(row)
         row.classList.toggle('selected', sequence === this.#selected)
         row.classList.toggle('match', sequence === this.#search.current)
         processes.dress(row)
@@ -128,7 +128,7 @@ class NumberedLog {
   }
 
   #take(html) {
-    const sequence = Number(/^<[^>]* data-seq="(\d+)"/.exec(html)?.[1])
+    const sequence = Number(/^<[^>]* id="L(\d+)"/.exec(html)?.[1])
     if (sequence > 0) this.#lines.set(sequence, html)
     else this.#lines.note(html)
     const [, classes] = /class="([^"]*)"/.exec(html)

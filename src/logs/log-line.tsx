@@ -42,7 +42,7 @@ export function lineHtml({ sequence, time, stream, text, ...origin }: Line) {
   const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
   const who = process && `<b>${processLabel(origin)}</b>`
   const where = server ? `<i>${server}</i>` : ''
-  return `<div class="${classesOf({ stream, text })}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${timeHtml(time)}</a>${who}${where}<span>${body}</span></div>`
+  return `<div class="${classesOf({ stream, text })}" id="L${sequence}"><a href="#L${sequence}" tabindex="-1">${timeHtml(time)}</a>${who}${where}<span>${body}</span></div>`
 }
 
 /** A row's classes, for its stream and level. */

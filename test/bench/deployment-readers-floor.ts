@@ -19,7 +19,7 @@ setInterval(() => {
   while (sent < due) {
     const text = `${++sent} ${(Date.now() / 1000).toFixed(6)} INFO request served path=/api/items`
     const link = `<a href="#L${sent}" tabindex="-1">${sent}</a>`
-    const row = `<div class="line" id="L${sent}" data-seq="${sent}">${link}<span>${text}</span></div>`
+    const row = `<div class="line" id="L${sent}">${link}<span>${text}</span></div>`
     pending += `id: ${sent}\ndata: ${row}\n\n`
   }
 }, 5)

@@ -118,7 +118,7 @@ test('the log of a container has the tools of all logs, and its page one stream 
 const painted = `new Promise((done) =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`
 
-/** The numbers of the rows that a reader sees. */
+/** The ids of the rows that a reader sees. */
 const rowsInView = `(() => {
   const { top, bottom } = document.querySelector('.log-scroller').getBoundingClientRect()
   return [...document.querySelectorAll('.log-lines .line')]
@@ -126,5 +126,5 @@ const rowsInView = `(() => {
       const at = row.getBoundingClientRect()
       return at.bottom > top && at.top < bottom
     })
-    .map((row) => row.dataset.seq)
+    .map((row) => row.id)
 })()`

@@ -59,9 +59,9 @@ describe.each(Object.entries(kinds))('the viewer of a container %s', (_, aWriter
 
     const after = all[3000]!.seq
     const stream = await followLog(client, id, { after: String(after), format: 'html' })
-    const rows = await stream.until(({ data }) => data.includes(`data-seq="${seqs.at(-1)}"`))
+    const rows = await stream.until(({ data }) => data.includes(`id="L${seqs.at(-1)}"`))
     const lines = rows.filter(({ event }) => event === null)
-    const sent = lines.map(({ data }) => Number(/ data-seq="(\d+)"/.exec(data)![1]))
+    const sent = lines.map(({ data }) => Number(/ id="L(\d+)"/.exec(data)![1]))
     expect(sent).toEqual(seqs.slice(3001))
     const { text } = await client.htmx('GET', `${path}?limit=2&after=${after}`)
     const drawn = [...text.matchAll(/id="L(\d+)"/g)].map(([, seq]) => Number(seq))

@@ -72,7 +72,7 @@ test('a page whose log is continued by that of another change shows that one ins
   const job = await page.locator('[data-job]').getAttribute('data-job')
   const hear = (id: string) =>
     stream.evaluate((element, id) => {
-      const message = { id, data: '<p data-seq="1" class="">x</p>' }
+      const message = { id, data: '<p id="L1" class="">x</p>' }
       const event = new CustomEvent('htmx:sse:before:message', { detail: { message } })
       ;(element as unknown as EventTarget).dispatchEvent(event)
     }, id)

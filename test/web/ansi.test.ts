@@ -74,7 +74,7 @@ test('colours out of range change nothing', () => {
 
 test('a line carries its number, its stream and its text', () => {
   expect(lineHtml({ ...noOrigin, sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
-    '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1"><time datetime="1970-01-01T00:00:00.000Z">01-01 00:00:00.000</time></a><span>&lt;x&gt;</span></div>',
+    '<div class="line stderr" id="L7"><a href="#L7" tabindex="-1"><time datetime="1970-01-01T00:00:00.000Z">01-01 00:00:00.000</time></a><span>&lt;x&gt;</span></div>',
   )
 })
 
