@@ -118,3 +118,20 @@ test('logos of thin lines can be made out on a dark page', async () => {
   })()`)
   expect(luminance).toBeGreaterThan(0.3)
 })
+
+test('the buttons of a note stand beside its text, or below it where there is no room', async () => {
+  const { page, ids } = await opened()
+  await page.goto(`/projects/${ids.project}/envs/${ids.environment}`)
+  const note = page.locator('#environment-head .note')
+  const isBeside = async (width: number) => {
+    await page.setViewportSize({ width, height: 800 })
+    const text = (await note.locator('p').boundingBox())!
+    return (await note.locator('.actions').boundingBox())!.y < text.y + text.height
+  }
+  expect([await isBeside(1280), await isBeside(390)]).toEqual([true, false])
+  await page.goto(`/projects/${ids.project}`)
+  const ofCard = page.locator('.environment-card').filter({ has: page.locator('.note') })
+  const before = (await ofCard.locator('section > p').last().boundingBox())!
+  const { y } = (await ofCard.locator('.note').boundingBox())!
+  expect(y - before.y - before.height).toBeGreaterThan(5)
+})
