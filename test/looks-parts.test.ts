@@ -135,3 +135,13 @@ test('the buttons of a note stand beside its text, or below it where there is no
   const { y } = (await ofCard.locator('.note').boundingBox())!
   expect(y - before.y - before.height).toBeGreaterThan(5)
 })
+
+test('the few tabs of a narrow page are as far apart as those of others', async () => {
+  const { page, ids } = await opened()
+  const spaceAt = async (path: string) => {
+    await page.goto(path)
+    const tab = page.locator('.tabs-line a').first()
+    return tab.evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).paddingLeft)
+  }
+  expect(await spaceAt('/projects/new')).toBe(await spaceAt(`/projects/${ids.project}`))
+})
