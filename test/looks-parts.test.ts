@@ -145,3 +145,15 @@ test('the few tabs of a narrow page are as far apart as those of others', async 
   }
   expect(await spaceAt('/projects/new')).toBe(await spaceAt(`/projects/${ids.project}`))
 })
+
+test('that an app isn’t deployed looks the same on each page', async () => {
+  const { page } = await opened()
+  for (const path of ['/dashboard', '/projects']) {
+    await page.goto(path)
+    const state = page.locator('.row', { hasText: 'My shop' }).locator('.status')
+    expect([await state.textContent(), await state.locator('svg').count()]).toEqual([
+      'Not deployed',
+      1,
+    ])
+  }
+})

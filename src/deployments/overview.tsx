@@ -16,7 +16,7 @@ import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
+import { Badge, notDeployed, StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
@@ -126,7 +126,7 @@ const EnvironmentCard = ({
             <bdi>{environment.name}</bdi>
           </a>
         </h3>
-        {shown ? <StatusBadge status={shown.status} /> : <span class="muted">Not deployed</span>}
+        {shown ? <StatusBadge status={shown.status} /> : <Badge {...notDeployed} />}
       </header>
       <section>
         <AppLink current={current} url={url} />

@@ -4,7 +4,7 @@ import { activitySorts, ListingForm, NothingFound, Pages } from '../web/listing.
 import type { ActivitySort, Listed, Listing } from '../web/listing.tsx'
 import { Live } from '../web/live.tsx'
 import { Monogram } from '../web/logo.tsx'
-import { lookOfStatus, StatusBadge, toneRanks } from '../web/status-badge.tsx'
+import { Badge, lookOfStatus, notDeployed, StatusBadge, toneRanks } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { SourceLink } from './project-frame.tsx'
 import type { listDeployedProjects } from './store.ts'
@@ -75,7 +75,7 @@ const Row = ({ project, latest }: Item) => (
         </>
       )}
     </p>
-    {latest ? <StatusBadge status={latest.status} /> : <span class="muted">Not deployed</span>}
+    {latest ? <StatusBadge status={latest.status} /> : <Badge {...notDeployed} />}
   </li>
 )
 
