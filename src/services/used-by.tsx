@@ -37,7 +37,7 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
     {linked.map(({ id, name, projectId, project }) => (
       <li>
         <a href={`/projects/${projectId}/envs/${id}`}>
-          <bdi>{project}</bdi> <bdi>{name}</bdi>
+          <bdi>{project}</bdi> / <bdi>{name}</bdi>
         </a>
       </li>
     ))}
@@ -48,7 +48,7 @@ const maxNamed = 20
 
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
   if (linked.length === 0) return
-  const named = linked.slice(0, maxNamed).map((of) => `${of.project} ${of.name}`)
+  const named = linked.slice(0, maxNamed).map((of) => `${of.project} / ${of.name}`)
   const others = linked.length - named.length
   const names = named.join(', ') + (others > 0 ? ` and ${others} more` : '')
   throw new AppError(

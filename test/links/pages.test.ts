@@ -102,6 +102,7 @@ describe('a service that is linked', () => {
     expect(await page()).toContain('No app is linked to it.')
     link(serviceId, { STORE_URL: 'url' })
     expect(await page()).toContain(`href="/projects/${projectId}/envs/${id}"`)
+    expect(await page()).toContain('</bdi> / <bdi>production</bdi>')
   })
 
   test('is deleted only by who was told, or with force', async () => {
@@ -112,7 +113,7 @@ describe('a service that is linked', () => {
     link(id, { STORE_URL: 'url' })
     const refused = await ada.delete(`/services/${id}`)
     expect(refused.status).toBe(409)
-    expect(refused.json.detail).toMatch(/^main is linked to .+ production\. Remove these links/)
+    expect(refused.json.detail).toMatch(/^main is linked to .+ \/ production\. Remove these links/)
     const dialog = (await ada.htmx('GET', `/services/${id}/delete`)).text
     expect(dialog).toContain('An app uses it')
     expect(dialog).toContain('name="force" value="1"')
