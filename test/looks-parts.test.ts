@@ -157,3 +157,18 @@ test('that an app isn’t deployed looks the same on each page', async () => {
     ])
   }
 })
+
+test('on a phone no line of a deployment’s title begins with its dot', async () => {
+  const { page, ids } = await opened()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto(`/projects/${ids.project}/deployments/${ids.deployment}`)
+  const left = await page.locator('h1').evaluate((title): number => {
+    const text = title.querySelector('bdi')!.firstChild!
+    const dot = text.textContent!.indexOf('·')
+    const range = title.ownerDocument.createRange()
+    range.setStart(text, dot)
+    range.setEnd(text, dot + 1)
+    return range.getBoundingClientRect().x - title.getBoundingClientRect().x
+  })
+  expect(left).toBeGreaterThan(100)
+})

@@ -66,7 +66,7 @@ export const DeploymentStatus = ({
     data-announce={`The deployment is ${lookOfStatus(deployment.status, rest).word.toLowerCase()}.`}
   >
     <PageHead
-      title={deploymentTitle(deployment, { project, environment })}
+      title={deploymentTitle(deployment, { project, environment }).replace(' ·', '\u00a0·')} // begins no line
       doc="deployments#states"
       crumbs={[
         { href: '/projects', name: 'Projects' },
