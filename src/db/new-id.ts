@@ -1,14 +1,13 @@
 import type { Database } from 'bun:sqlite'
 
 /** Time of the newest id, in milliseconds since 1970. */
-let latest = 0
+export const newest = { time: 0 }
 
 /** A UUID version 7, greater than every other one of this database, even when the clock was set back. */
 export function newId() {
   const now = Date.now()
-  if (now >= latest) latest = now
-  else latest++
-  return Bun.randomUUIDv7('hex', latest)
+  newest.time = now >= newest.time ? now : newest.time + 1
+  return Bun.randomUUIDv7('hex', newest.time)
 }
 
 /** Milliseconds since 1970; undefined for an id that isn't ours. */
@@ -23,11 +22,11 @@ export function continueAfterAll(sqlite: Database) {
   )
   const each = tables.all().map(({ name }) => `SELECT max(id) AS id FROM "${name}"`)
   if (each.length === 0) return
-  const newest = sqlite.query<{ id: string | null }, []>(each.join(' UNION ALL '))
-  for (const { id } of newest.all()) continueAfter(id ?? '')
+  const ids = sqlite.query<{ id: string | null }, []>(each.join(' UNION ALL '))
+  for (const { id } of ids.all()) continueAfter(id ?? '')
 }
 
 function continueAfter(id: string) {
   const time = parseInt(id.replaceAll('-', '').slice(0, 12), 16)
-  if (time >= latest) latest = time + 1
+  if (time >= newest.time) newest.time = time + 1
 }
