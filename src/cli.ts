@@ -30,7 +30,7 @@ From your computer, to a server with Davit:
   backups [list]              List your backups; create [SERVICE] makes one of it, or of this folder's environment, prove ID
                               restores one for a test, restore ID over what it is of (--yes doesn't ask) or with --new
                               into a new service, download ID [FILE], cancel ID. --database, --name, --on SERVER,
-                              --no-backup, --output FILE, --detach.
+                              --no-backup, --output FILE, --detach. --project and --env are for create.
   open                        Open the app in the browser; --page its page in Davit.
   link PROJECT                Say which project this folder is, where its git remotes don't; --remove undoes it.
 

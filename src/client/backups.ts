@@ -30,6 +30,21 @@ const options = {
 
 type Values = ReturnType<typeof readMany<typeof options>>['values']
 
+/** What each takes beside --server and --json. What is ignored could restore over another environment than meant. */
+const taken: Record<string, string[]> = {
+  ...{ list: [], create: ['detach'], prove: ['detach'], download: ['output'], cancel: [] },
+  restore: ['new', 'name', 'database', 'no-backup', 'on', 'yes', 'detach'],
+}
+
+function refuseIgnored(values: Values, { verb, id }: { verb: string; id: string | undefined }) {
+  const ofFolder = verb === 'create' && id === undefined ? ['project', 'env'] : []
+  const known = ['server', 'json', ...ofFolder, ...taken[verb]!]
+  const ignored = Object.keys(values).find((name) => !known.includes(name))
+  if (ignored === undefined) return
+  const what = id === undefined ? verb : `${verb} ${id}`
+  throw new UsageError(`--${ignored} isn’t for davit backups ${what}.`)
+}
+
 export const backups: Command = async (args, env) => {
   const { values, words } = readMany(args, { usage, options })
   const [verb = 'list', id, file] = words
@@ -38,6 +53,7 @@ export const backups: Command = async (args, env) => {
   }
   if (!Object.hasOwn(counts, verb) || !counts[verb]!.includes(words.length))
     throw new UsageError(`usage: ${usage}`)
+  refuseIgnored(values, { verb, id })
   if (verb === 'create' && id === undefined) {
     const { server, environment } = await findApp(values, env)
     return begin(server, values, `/envs/${environment.id}/backups`)

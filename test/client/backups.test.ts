@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { aTarget } from '../backups/a-target.ts'
 import { away, SimulatedRestic } from '../backups/simulated-restic.ts'
 import { withVolume } from '../backups/scene.ts'
+import { backups, jobs } from '../../src/db/schema.ts'
 import { made } from '../services/instances.ts'
 import { withServer } from './laptop.ts'
 
@@ -53,6 +54,29 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   expect([got.status, Bun.file(output).size]).toEqual([0, 1000])
   expect((await davit(['backups', 'cancel', id])).status).toBe(1)
   expect((await davit(['backups', 'sell'])).status).toBe(2)
+})
+
+test('an option that would be ignored is refused, so that nothing else than meant is restored over', async () => {
+  const restic = new SimulatedRestic()
+  const { t, ada, davit } = await withServer({ openRestic: restic.open })
+  await made(t, ada, withVolume, { name: 'shop-db' })
+  aTarget(t, ada.user.id)
+  const id = (await davit(['backups', 'create', 'shop-db'])).stdout.trim()
+  const queued = () => t.db.select().from(jobs).all()
+  const backup = () => JSON.stringify(t.db.select().from(backups).all())
+  const before = backup()
+  for (const args of [
+    ['restore', id, '--yes', '--env', 'production'],
+    ['restore', id, '--yes', '--project', 'site'],
+    ['prove', id, '--database', 'shop'],
+    ['create', 'shop-db', '--env', 'production'],
+    ['list', '--project', 'site'],
+    ['cancel', id, '--yes'],
+  ])
+    expect([args, (await davit(['backups', ...args])).status]).toEqual([args, 2])
+  expect(queued()).toEqual([])
+  expect(backup()).toBe(before)
+  expect((await davit(['backups', 'create', '--env', 'staging'])).stderr).toContain('staging')
 })
 
 test('a download replaces no file, and leaves none that is not whole', async () => {
