@@ -34,7 +34,8 @@ export const oauthRoutes = (deps: OAuthDeps) => {
         audit(c, isNew ? 'user.registered' : 'login.succeeded', { details })
         return c.redirect(takeRememberedPage(c, deps), 303)
       }
-      if (c.var.user?.id !== userId)
+      // the login may have ended while the provider was asked
+      if (c.var.user?.id !== userId || !c.var.isLoginAlive())
         throw new AppError(
           'bad_request',
           'You were logged out meanwhile. Log in, then link the account again.',

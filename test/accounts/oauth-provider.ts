@@ -13,6 +13,8 @@ export function startOAuthProvider() {
     /** What token requests sent. */
     exchanges: [] as Record<string, string>[],
     mode: 'serve' as 'serve' | 'refused with 200' | 'html' | 'outage' | 'huge' | 'void token',
+    /** Called before it says who the user is. */
+    beforeProfile: async () => {},
     stop: () => void http.stop(true),
   }
   const http = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
@@ -25,7 +27,10 @@ export function startOAuthProvider() {
     if (request.headers.get('Authorization') !== 'Bearer token-1')
       return Response.json({ message: 'token is required' }, { status: 401 })
     const { emails, ...user } = provider.user
-    if (pathname === '/api/v1/user') return Response.json(user)
+    if (pathname === '/api/v1/user') {
+      await provider.beforeProfile()
+      return Response.json(user)
+    }
     if (pathname === '/api/v1/user/emails') return Response.json(emails)
     return new Response('not found', { status: 404 })
   }

@@ -1,6 +1,10 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { users } from '../../src/db/schema.ts'
+import { resetPassword } from '../../src/accounts/reset-password.ts'
+import { findUser } from '../../src/accounts/store.ts'
+import { shutOut } from '../../src/admin/change-user.ts'
+import { deleteUser } from '../../src/admin/store.ts'
+import { identities, users } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { oauthSettings, startOAuthProvider } from './oauth-provider.ts'
@@ -183,6 +187,24 @@ test('a user links the login while logged in, and unlinks it while a password is
   expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(200)
   expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(404)
 })
+
+test.each(['reset', 'disabled', 'deleted'] as const)(
+  'an account that is %s while the provider is asked gets no login linked',
+  async (how) => {
+    const t = davit()
+    const begun = await t.owner.form('/settings/identities', { current_password: password })
+    const { user } = t.owner
+    t.provider.beforeProfile = async () => {
+      if (how === 'reset')
+        await resetPassword(t.db, { user, password: 'another horse battery', by: 'a test' })
+      if (how === 'disabled') shutOut(t.db, findUser(t.db, user.id))
+      if (how === 'deleted') deleteUser(t.db, user.id)
+    }
+    const linked = await t.owner.send(callback(new URL(begun.headers.get('Location')!)))
+    expect(linked.status).toBe(400)
+    expect(t.db.select().from(identities).all()).toEqual([])
+  },
+)
 
 test('the last way to log in can’t be removed', async () => {
   const t = davit()
