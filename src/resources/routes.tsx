@@ -29,7 +29,7 @@ import type { ListOptions } from './list.tsx'
 import { refuseUsed, removalCheck, removalOf } from './removal.tsx'
 import { eventOf, idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
-import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
+import { asBefore, changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
 /** Serves the list, the forms, creation, a single resource, its changes and acts, and its removal. */
@@ -70,7 +70,8 @@ export function resourceRoutes<
           sent: partial(changeForm),
           complete(c, data) {
             c.set('sent', data)
-            const how = { secrets, form: changeForm, row: find(c), isForm: !isJson(c) }
+            c.set('row', find(c))
+            const how = { secrets, form: changeForm, row: c.get('row'), isForm: !isJson(c) }
             return completed(resource, how, data)
           },
         }),
@@ -155,8 +156,8 @@ export function resourceRoutes<
   }
 
   async function changed(c: Context) {
-    const { values, also } = await checked(c, c.get('input'), find(c))
-    const before = find(c) // it may have been removed meanwhile
+    const { values, also } = await checked(c, c.get('input'), c.get('row'))
+    const before = asBefore(noun, { now: find(c), row: c.get('row'), input: c.get('input') })
     changeOwned(deps, resource, { id: before.id, ownerId: ownerOf(c), values, also })
     resource.stored?.(deps)
     const after = find(c)

@@ -7,6 +7,7 @@ import type { Duplicates } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { asWriter, changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
+import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -96,6 +97,21 @@ export function insertOwned<Table extends ResourceTable>(
   }
   refuseDuplicate(() => asWriter(db, insert), unique)
   return id
+}
+
+/**
+ * The row as it is once a change was checked, which may take long. Throws when a field of the form is another than
+ * the one that the change was completed with: what else was changed meanwhile would be lost.
+ */
+export function asBefore<Stored extends { [column: string]: unknown }>(
+  noun: string,
+  { now, row, input }: { now: Stored; row: Stored; input: object },
+): Stored {
+  if (Object.keys(input).every((name) => Bun.deepEquals(now[name], row[name]))) return now
+  throw new AppError(
+    'conflict',
+    `This ${noun} was changed meanwhile. Look at it, then change it again.`,
+  )
 }
 
 /** Null restores a column's default. */

@@ -120,6 +120,20 @@ describe('a login that is changed', () => {
     expect(auth()).toMatchObject(user)
   })
 
+  test('that is changed while the engine is asked keeps what it got meanwhile', async () => {
+    const { t, ada, path, auth } = await added()
+    const password = 'a new pass word'
+    t.faults.checkRegistry = async () => {
+      t.faults.checkRegistry = async () => {}
+      expect((await ada.put(path, { password })).status).toBe(200)
+    }
+    expect((await ada.put(path, { username: 'another' })).status).toBe(409)
+    expect(auth()).toMatchObject({ username: user.username, password })
+    expect((await ada.put(path, { username: 'another' })).status).toBe(200)
+    expect(auth()).toMatchObject({ username: 'another', password })
+    expect(await changesOf(t)).toHaveLength(2)
+  })
+
   test('is shown in its form with what was typed, and never its password', async () => {
     const { ada, path } = await added()
     const edit = (await ada.page(`${path}/edit`)).text
