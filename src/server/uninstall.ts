@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync 
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../config.ts'
 import { connectDocker } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { openCurrent } from '../doctor/current.ts'
 import { Failure } from '../platform/errors.ts'
@@ -97,20 +98,27 @@ function apps(instanceId: string): Step {
   const docker = connectDocker(localEngine)
   return {
     does: 'Remove all apps and services, their images and their volumes',
-    async isDone() {
-      const labels = labelFilter(instanceId)
-      const [containers, volumes] = await Promise.all([
-        docker.listContainers({ labels, all: true }),
-        docker.listVolumes({ labels }),
-      ])
-      return containers.length === 0 && volumes.length === 0
-    },
+    isDone: () => isAllGone(docker, instanceId),
     async act({ say }) {
       const removed = await removeAll(instanceId)
       say(`    ${counted(removed.length, 'object')} removed from Docker`)
     },
   }
 }
+
+/** Of each kind: an interrupted removal leaves only the images and networks of what has no volumes. */
+export async function isAllGone(docker: Listing, instanceId: string) {
+  const labels = labelFilter(instanceId)
+  const found = await Promise.all([
+    docker.listContainers({ labels, all: true }),
+    docker.listImages({ labels }),
+    docker.listNetworks({ labels }),
+    docker.listVolumes({ labels }),
+  ])
+  return found.every((all) => all.length === 0)
+}
+
+type Listing = Pick<Docker, 'listContainers' | 'listImages' | 'listNetworks' | 'listVolumes'>
 
 const unit = (layout: Layout): Step => ({
   does: `Remove ${layout.unit}`,

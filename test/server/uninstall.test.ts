@@ -9,7 +9,10 @@ import { insertProject } from '../../src/projects/store.ts'
 import { holdSetup } from '../../src/server/locks.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import { installationOf } from '../../src/server/store.ts'
-import { executable, files, lossesOf } from '../../src/server/uninstall.ts'
+import { executable, files, isAllGone, lossesOf } from '../../src/server/uninstall.ts'
+import { labelFilter } from '../../src/docker/labels.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { aFolder } from '../support/folder.ts'
 
 const work = { signal: new AbortController().signal, say: () => {} }
@@ -49,6 +52,25 @@ test('a damaged database doesn’t keep Davit from being removed', () => {
     expect(installationOf(layout.data)).toBeNull()
     expect(lossesOf(layout, { data: true, apps: true })).toEqual(everything)
   }
+})
+
+test('an app or a service is removed once nothing of it is left, of any kind', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const isDone = () => isAllGone(t.docker, t.instanceId)
+  expect(await isDone()).toBe(true)
+  await (await aProject(t, ada, anApp('x'), { volumes: ['data:/data'] })).deploy()
+  const { removeNetwork, removeImage, removeVolume } = t.docker
+  const labels = labelFilter(t.instanceId)
+  expect(await isDone()).toBe(false)
+  for (const { id } of await t.docker.listContainers({ labels, all: true }))
+    await t.docker.removeContainer(id, { force: true })
+  expect(await isDone()).toBe(false)
+  for (const { name } of await t.docker.listVolumes({ labels })) await removeVolume(name)
+  expect(await isDone()).toBe(false)
+  for (const { tags } of await t.docker.listImages({ labels })) await removeImage(tags[0]!)
+  expect(await isDone()).toBe(false)
+  for (const { id } of await t.docker.listNetworks({ labels })) await removeNetwork(id)
+  expect(await isDone()).toBe(true)
 })
 
 test('a home that is a link is removed where it leads', async () => {
