@@ -240,6 +240,7 @@ export const environmentRoutes = (
       refusePromoted(db, environment)
       await refuseWithoutEngine(deps, { environmentId: environment.id })
       db.transaction(() => {
+        environmentIn(deps, c) // it may be someone else's by now
         refuseLast(db, environment) // another one may have been deleted meanwhile
         refusePromoted(db, environment)
         const deletingAt = environment.deletingAt ?? new Date()

@@ -184,10 +184,10 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       })
     })
     .delete('/projects/:id', ownProject(deps), bodyOrQuery(removalForm), async (c) => {
-      const project = findProject(db, ownKey(c))
+      await refuseWithoutEngine(deps, { projectId: findProject(db, ownKey(c)).id })
+      const project = findProject(db, ownKey(c)) // it may be someone else's by now
       const { id, name } = project
       const volumes = c.var.input.volumes ?? project.deletingVolumes
-      await refuseWithoutEngine(deps, { projectId: id })
       db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()
         updateProject(db, id, { deletingAt, deletingVolumes: volumes })

@@ -188,10 +188,10 @@ export const serviceRoutes = (
       })
     })
     .delete(servicePattern, checkOwner(deps), bodyOrQuery(serviceRemovalForm), async (c) => {
-      const service = ownService(deps, c)
+      await refuseWithoutEngine(deps, { serviceId: ownService(deps, c).id })
+      const service = ownService(deps, c) // it may be someone else's by now
       const { id, name } = service
       const volumes = c.var.input.volumes ?? service.deletingVolumes
-      await refuseWithoutEngine(deps, { serviceId: id })
       db.transaction(() => {
         if (!c.var.input.force && !service.deletingAt)
           refuseUsed(service, listLinkedEnvironments(db, id))

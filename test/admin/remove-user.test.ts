@@ -10,6 +10,7 @@ import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
+import { contentsOf } from '../support/refusals.ts'
 import { addProject, pathOf, people } from './people.ts'
 
 const gitea = startProviderServer('gitea')
@@ -75,6 +76,35 @@ describe('what a deleted user had', () => {
     expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
     expect(await t.docker.listVolumes({ labels })).toEqual([])
     expect(await t.docker.listNetworks({ labels })).toEqual([])
+  })
+
+  test('stays when they delete it as they are deleted, and the engine responds only then', async () => {
+    const t = simulatedApp()
+    const { root, bob, eve } = people(t)
+    const project = await aProject(t, bob, anApp('x'), { port: 0, volumes: ['data:/data'] })
+    await project.deploy()
+    const preview = await bob.post(`/projects/${project.id}/envs`, { name: 'preview' })
+    const service = await made(t, bob, `services: {a: {${idle}}}`)
+    const asked = Promise.withResolvers<void>()
+    const given = Promise.withResolvers<void>()
+    let count = 0
+    t.faults.info = async () => {
+      if (++count === 3) asked.resolve()
+      await given.promise
+      return t.docker.info()
+    }
+    const paths = ['', `/envs/${preview.json.id}`].map((path) => `/projects/${project.id}${path}`)
+    const deletions = [...paths, `/services/${service.id}`].map((path) =>
+      bob.delete(path, { volumes: true }),
+    )
+    await asked.promise
+    expect((await root.delete(pathOf(bob), { heirId: eve.user.id })).status).toBe(200)
+    const before = contentsOf(t)
+    given.resolve()
+    expect((await Promise.all(deletions)).map(({ status }) => status)).toEqual([404, 404, 404])
+    expect(contentsOf(t)).toEqual(before)
+    expect((await eve.get(`/services/${service.id}`)).json.status).toBe('running')
+    expect((await eve.get(`/projects/${project.id}`)).json.deleting).toBe(false)
   })
 
   test('has images that the heir may build on, and no one else', async () => {
