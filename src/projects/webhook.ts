@@ -84,6 +84,7 @@ async function register(
     pulls: pulls || reached.some(({ previews }) => previews?.enabled),
     secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
   })
+  findProject(deps.db, project) // else it is someone else's by now, who is to have another secret
   updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })
   return { provider: name, url, registered: true, own: true, sharedWith: null }
 }

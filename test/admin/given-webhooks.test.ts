@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { findUser } from '../../src/accounts/store.ts'
+import { transferAll } from '../../src/admin/transfer.ts'
+import { projects } from '../../src/db/schema.ts'
 import { addSource } from '../git/source.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -24,6 +27,28 @@ describe('the webhook secret of a project that is given away', () => {
     expect(repository.hooks).toHaveLength(1)
     expect(repository.hooks[0]!.secret).not.toBe(asBob)
     expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(false)
+  })
+
+  test('stays replaced when its former owner changes it as they are deleted', async () => {
+    const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
+    const { root, bob, eve } = people(t)
+    const { hooks } = gitea.add({ fullName: 'team/raced' })
+    const sourceId = await addSource(bob, gitea, 'raced')
+    const { json } = await bob.post('/projects', { name: 'a', sourceId, repository: 'team/raced' })
+    const path = `/projects/${json.id}`
+    await bob.post(`${path}/webhook`)
+    const add = hooks.push
+    hooks.push = (...added) => {
+      hooks.push = add
+      transferAll(t, { id: bob.user.id, by: findUser(t.db, root.user.id), heirId: eve.user.id })
+      return hooks.push(...added)
+    }
+    const changes = { webhookSecret: asBob, contextDir: 'of-bob' }
+    expect((await bob.put(`${path}/settings`, changes)).status).toBe(404)
+    const { webhookSecret, contextDir } = t.db.select().from(projects).get()!
+    expect(t.secrets.open(webhookSecret, `webhook ${json.id}`)).not.toBe(asBob)
+    expect(contextDir).toBe('.')
+    expect((await eve.get(`${path}/webhook`)).json.own).toBe(false)
   })
 
   test('is replaced, and the page says what to do, where Davit can’t tell the provider', async () => {
