@@ -15,6 +15,7 @@ import { baseOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
+import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { repositoryOf } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
@@ -77,7 +78,8 @@ export function checkTrigger(
   db: Db,
   { project, ...asked }: Pick<Trigger, 'project' | 'upload' | 'imageOf'> & TriggerRequest,
 ) {
-  if (project.deletingAt)
+  // it may have been read before something was waited for
+  if (findProject(db, project).deletingAt)
     throw new AppError(
       'conflict',
       `Project ${project.name} is being deleted, so it can’t be deployed.`,

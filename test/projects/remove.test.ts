@@ -6,7 +6,7 @@ import { Failure } from '../../src/platform/errors.ts'
 import { updateEnvironment } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { updateProject } from '../../src/projects/store.ts'
-import { aRepository, anApp, deployed } from '../deployments/apps.ts'
+import { aProject, aRepository, anApp, deployed } from '../deployments/apps.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -35,6 +35,20 @@ const kinds = (removed: Removed[]) => removed.map(({ kind }) => kind)
 
 const nothing = { containers: 0, images: 0, networks: 0, volumes: 0 }
 const mirrors = ({ dataDir }: TestApp) => readdirSync(join(dataDir, 'mirrors'))
+
+test('what begins to be deleted while the engine is asked for an image isn’t deployed', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id, deploy } = await aProject(t, ada, anApp('x'), { port: 0 })
+  await deploy()
+  const before = rowsOf(t)
+  t.faults.inspectImage = async (...asked) => {
+    updateProject(t.db, id, { deletingAt: new Date() })
+    return t.docker.inspectImage(...asked)
+  }
+  const answer = await ada.post(`/projects/${id}/deployments`, { reuseImage: true })
+  expect(answer.status).toBe(409)
+  expect(rowsOf(t)).toEqual(before)
+})
 
 test('what is deleted takes along all that was made for it, and nothing else', async () => {
   const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '2' }))
