@@ -16,6 +16,8 @@ import { chooseRepository, deployKeyFor } from './repository-choice.ts'
 import {
   countEnvironments,
   countProjects,
+  findProject,
+  forgetWebhook,
   insertProject,
   listFollowing,
   updateProject,
@@ -91,7 +93,8 @@ export async function changeProject(
     return { project: changed, leavesWebhook: false }
   if (isElsewhere) await tryRemoveWebhook(deps, project)
   const leavesWebhook = isUnsourced && !(await tryHandOver(deps, project))
-  return { project: updateProject(deps.db, id, { webhookId: null }), leavesWebhook }
+  forgetWebhook(deps.db, project)
+  return { project: findProject(deps.db, project), leavesWebhook }
 }
 
 function refuseForImage(db: Db, { id, composeFile, composeService }: Project) {

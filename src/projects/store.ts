@@ -81,6 +81,14 @@ export const insertProject = (
 export const updateProject = (db: Db, id: string, values: Changes<typeof projects>) =>
   refuseDuplicate(() => changeRow(db, projects, id, values), duplicates)
 
+/** One of another repository that it got meanwhile stays. */
+export const forgetWebhook = (db: Db, { id, webhookId }: Pick<Project, 'id' | 'webhookId'>) =>
+  void db
+    .update(projects)
+    .set({ webhookId: null })
+    .where(and(eq(projects.id, id), eq(projects.webhookId, webhookId ?? '')))
+    .run()
+
 const duplicates = { name: 'You already have a project with this name. Choose another name.' }
 
 /** Of the environments that are previews. */

@@ -9,7 +9,13 @@ import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { findProject, findWebhookHolder, listSiblings, updateProject } from './store.ts'
+import {
+  findProject,
+  findWebhookHolder,
+  forgetWebhook,
+  listSiblings,
+  updateProject,
+} from './store.ts'
 import type { Project } from './store.ts'
 
 export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
@@ -135,7 +141,7 @@ export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void
     const holder = ids.map((id) => id && findWebhookHolder(deps.db, { project, webhookId: id }))[0]
     if (unknown && holder) throw heldBy(holder)
     for (const id of ids) if (id) await provider.deleteWebhook(access, { repository, id })
-    updateProject(deps.db, project.id, { webhookId: null })
+    forgetWebhook(deps.db, project)
   })
 
 const absent = { registered: false, own: false, sharedWith: null }

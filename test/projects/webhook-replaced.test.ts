@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { projects } from '../../src/db/schema.ts'
+import { deleteProject, updateProject } from '../../src/projects/store.ts'
 import { addSource } from '../git/source.ts'
 import { testApp } from '../support/app.ts'
 import { startProviderServer } from '../support/provider-server.ts'
@@ -42,4 +43,30 @@ test('where the provider fails once the old one is gone, the page says so until 
   gitea.mode = 'answer'
   expect((await ada.post(hook)).status).toBe(201)
   expect(await isOutdated()).toBe(false)
+})
+
+test('a webhook that is registered for another repository stays when that of the one before is removed', async () => {
+  const { t, ada, hooks, path, hook } = await aProject('team/before')
+  const [source] = (await ada.get('/settings/git')).json.items
+  const after = gitea.add({ fullName: 'team/after' })
+  await ada.post(hook)
+  const id = path.split('/')[2]!
+  hooks.splice = (at: number, count?: number) => {
+    updateProject(t.db, id, { webhookId: 'of the other' })
+    return Array.prototype.splice.call(hooks, at, count!)
+  }
+  const moved = await ada.put(path, { sourceId: source.id, repository: 'team/after' })
+  expect([moved.status, hooks, after.hooks]).toEqual([200, [], []])
+  expect(t.db.select().from(projects).get()!.webhookId).toBe('of the other')
+})
+
+test('a project that is deleted while its webhook is removed is missing for its change', async () => {
+  const { t, ada, hooks, path, hook } = await aProject('team/going')
+  await ada.post(hook)
+  hooks.splice = () => {
+    deleteProject(t.db, path.split('/')[2]!)
+    return []
+  }
+  const url = 'https://git.example.com/team/other.git'
+  expect((await ada.put(path, { repositoryUrl: url })).status).toBe(404)
 })
