@@ -71,7 +71,7 @@ test('a deployment is a trace: a root with its steps, and calls within them, at 
   expect(steps.map(({ name }) => name)).toEqual(['cloning', 'building', 'deploying'])
   const parents = [root, ...steps].map(({ spanId }) => spanId)
   const calls = rest.filter(({ name }) => name.startsWith('docker '))
-  expect(calls.length).toBeGreaterThan(3)
+  expect(calls).not.toEqual([])
   for (const { kind, parentSpanId } of calls)
     expect([kind, parents.includes(parentSpanId)]).toEqual([3, true])
   expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)

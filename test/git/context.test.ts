@@ -4,21 +4,8 @@ import { join } from 'node:path'
 import { connectGit } from '../../src/git/git.ts'
 import type { Snapshot } from '../../src/git/tools.ts'
 import { commitFiles, git, type Files, ownDockerfile } from '../support/git-server.ts'
-import {
-  aRepository,
-  contextOf,
-  davit,
-  Dockerfile,
-  failure,
-  fetch,
-  lines,
-  log,
-  options,
-  signal,
-  unpack,
-  dir,
-  serveContexts,
-} from './contexts.ts'
+import { aRepository, contextOf, davit, Dockerfile, failure, fetch } from './contexts.ts'
+import { lines, log, options, signal, unpack, dir, serveContexts } from './contexts.ts'
 
 serveContexts()
 
