@@ -77,6 +77,7 @@ export async function findLastLines(
   const end = performance.now() + timeoutMs
   const found: Line[] = []
   let size = 0
+  const isFull = () => found.length === limit || size >= maxLength
   do {
     const lines = await linesBefore(deps, log, { ...wanted, before })
     const isPassed = lines.map(passes)
@@ -86,11 +87,11 @@ export async function findLastLines(
       if (!isPassed[at]) continue
       found.push(line)
       size += line.text.length
-      if (found.length === limit || size >= maxLength) break
+      if (isFull()) break
     }
-    const isAtStart = lines.length === 0 || lines[0]!.time < (filter.since ?? 0)
+    const isAtStart = lines.length === 0 || (!isFull() && lines[0]!.time < (filter.since ?? 0))
     if (isAtStart) return { lines: found.reverse(), previous: null }
-  } while (isFiltered && found.length < limit && size < maxLength && performance.now() < end)
+  } while (isFiltered && !isFull() && performance.now() < end)
   const isMore = getBlockBefore(deps.logDb, { ...log, before }) !== undefined
   return { lines: found.reverse(), previous: isMore ? before : null }
 }

@@ -163,6 +163,22 @@ test('a search that took too long says so, and goes on from there', async () => 
   expect(text).toContain(`<a href="${output}?before=2001&amp;process=worker">Search before it</a>`)
 })
 
+test('the last lines since a time go on to earlier ones until that time, page by page', async () => {
+  const { ada, output } = await manyLevels()
+  for (const filter of ['', '&level=error', '&search=no database']) {
+    const since = new Date(start + 2400).toISOString()
+    const found: number[] = []
+    const path = `${output}?limit=50&since=${since}${filter}`
+    for (let before: string | undefined = '9999'; before;) {
+      const { json } = await ada.get(`${path}&before=${before}`)
+      found.unshift(...numbersOf(json.items as Line[]))
+      before = json.previousCursor
+    }
+    const all = await ada.get(`${output}?limit=9999&since=${since}${filter}`)
+    expect([filter, found]).toEqual([filter, numbersOf(all.json.items as Line[])])
+  }
+})
+
 test('the viewer shows the lines of a level, old ones and those that come, and searches them', async () => {
   const { t, ada, output, write } = await manyLevels()
   const url = `http://127.0.0.1:${listening(t).port}`
