@@ -8,7 +8,7 @@ import { nothingHidden } from './masks.ts'
 import type { SourceMask } from './masks.ts'
 import type { Cursor } from './cursor-store.ts'
 import type { LogKey } from './store.ts'
-import { timeOf } from './position.ts'
+import { isAt, timeOf } from './position.ts'
 import type { Position } from './position.ts'
 import type { Pulled } from './pull.ts'
 import type { Batch, BatchSlot } from './read-batches.ts'
@@ -61,6 +61,9 @@ export class LineBuffer {
   /** The time up to which everything is known to be read; 0 when unknown. */
   #readUpTo = 0
   #openAtLast: string | null = null
+  /** The position before the current pull, and when the pull began that reached the present one. */
+  #before: Position | null = null
+  #reachedAt = Infinity
   /** Only for a job's log: other output is limited by removing its oldest lines. */
   readonly #bounds: LogBounds | null
 
@@ -101,6 +104,11 @@ export class LineBuffer {
     return back > overlaps.endless ? few : Math.max(few, back + 1)
   }
 
+  /** True when the clock may have been set back since the position was reached: new entries then have earlier times. */
+  get mayBeEarlier() {
+    return Date.now() < this.#reachedAt
+  }
+
   mark(mark: PendingMark) {
     this.#marks.push(mark)
     this.#marks.sort((a, b) => (a.after === b.after ? 0 : a.after - b.after))
@@ -112,7 +120,8 @@ export class LineBuffer {
     // Discards what a failed pull read; it is repeated.
     this.#assembler.drop()
     this.#marks = this.#marks.filter(({ isOfPull }) => !isOfPull)
-    this.#isFirst = this.position === null
+    this.#before = this.position
+    this.#isFirst = this.#before === null
     this.hadGap = false
     this.#waiting = 0
     this.#due = this.#marks.length
@@ -147,7 +156,17 @@ export class LineBuffer {
     await slot.store(this.#collect({ endedAt }))
     this.#assembler.drop()
     this.#readUpTo = Math.min(this.#startedAt, slot.until)
+    this.#noteReached()
     return this.#count
+  }
+
+  /** Where nothing is new, entries later than the position are also later than this pull. */
+  #noteReached() {
+    const { position } = this
+    if (!position) return
+    const isNew = !this.#before || !isAt(position, this.#before)
+    const unmoved = Math.max(this.#startedAt, timeOf(position))
+    this.#reachedAt = isNew ? this.#startedAt : Math.min(this.#reachedAt, unmoved)
   }
 
   /** Reports that nothing was written up to that time (milliseconds since 1970). */

@@ -32,7 +32,7 @@ const longestBatch = 2000
 
 /** Up to when entries belong to a batch that was started to read up to a time. */
 export const limitOfBatch = (until: number, entries: Placed[]) =>
-  timeOf(entries.at(-1)!) > until + longestBatch ? Infinity : until
+  entries.some((entry) => timeOf(entry) > until + longestBatch) ? Infinity : until
 
 /** The entries up to a time in milliseconds since 1970. */
 export function upTo(limit: number, entries: Placed[]) {

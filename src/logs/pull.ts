@@ -16,14 +16,23 @@ const maxTail = 100_000
 /** Entries after a gap are collected up to this number, since fewer don't allow computing a rate. */
 const measurable = 1000
 
+/** In the first response, so many later entries may precede the position: from before the clock was set back. */
+const doubted = 10_000
+
 /**
  * Yields what a container wrote after the position, oldest first; everything without a position. Output of
  * stdout and stderr can be slightly out of order in the engine's files, so `overlap` milliseconds before the
- * position are requested again, and known entries skipped. `expected` is the approximate number of entries.
+ * position are requested again, and known entries skipped. `expected` is the approximate number of entries. With
+ * `mayBeEarlier` times don't count, because the clock may have been set back: the position is looked for in all.
  */
 export async function* pull(
   snapshot: Snapshot,
-  { position, expected, overlap }: { position: Position | null; expected: number; overlap: number },
+  {
+    position,
+    expected,
+    overlap,
+    mayBeEarlier = false,
+  }: { position: Position | null; expected: number; overlap: number; mayBeEarlier?: boolean },
 ): AsyncGenerator<Pulled> {
   if (!position) {
     const placer = new Placer()
@@ -33,8 +42,9 @@ export async function* pull(
   }
   const since = secondsBefore(position, overlap)
   for (let tail: number | undefined = expected; ; tail = larger(tail)) {
-    const search = new Search(position, { overlap, tail })
-    for await (const entries of snapshot({ since, tail })) {
+    const isOfAnyTime = mayBeEarlier && tail !== undefined
+    const search = new Search(position, { overlap, tail, isFirst: tail === expected, isOfAnyTime })
+    for await (const entries of snapshot(isOfAnyTime ? { tail } : { since, tail })) {
       const found = search.after(entries)
       if (found.entries.length > 0) yield found
       if (search.cut) break
@@ -58,6 +68,8 @@ class Search {
   readonly #position: Position
   readonly #latest: string
   readonly #tail: number | undefined
+  readonly #isFirst: boolean
+  readonly #isOfAnyTime: boolean
   #passed = false
   #seen = 0
   /** Entries before the position; if the position is missing, they are new. */
@@ -65,11 +77,23 @@ class Search {
 
   constructor(
     position: Position,
-    { overlap, tail }: { overlap: number; tail: number | undefined },
+    {
+      overlap,
+      tail,
+      isFirst,
+      isOfAnyTime,
+    }: {
+      overlap: number
+      tail: number | undefined
+      isFirst: boolean
+      isOfAnyTime: boolean
+    },
   ) {
     this.#position = position
     this.#latest = timestampAfter(position, overlap)
     this.#tail = tail
+    this.#isFirst = isFirst
+    this.#isOfAnyTime = isOfAnyTime
   }
 
   after(entries: LogEntry[]): Pulled {
@@ -86,6 +110,7 @@ class Search {
     if (this.cut || this.#passed || this.#seen === 0) return nothing
     if (this.#tail && this.#seen >= this.#tail) return this.#giveUp()
     const found = this.#look(0)
+    if (this.#isOfAnyTime && !this.#passed) return this.#giveUp()
     return this.#passed ? found : { entries: this.#waiting, gap: true }
   }
 
@@ -100,7 +125,7 @@ class Search {
       const entry = this.#waiting[at]!
       if (entry.timestamp === timestamp && isAt(entry.position, this.#position))
         return this.#pass({ entries: this.#waiting.slice(at + 1), gap: false })
-      if (entry.timestamp <= this.#latest) continue
+      if (entry.timestamp <= this.#latest || (this.#isFirst && at < doubted)) continue
       if (this.#tail && !this.#isDoubtful()) return this.#giveUp()
       if (this.#waiting.length < measurable) return nothing
       return this.#pass({ entries: this.#waiting, gap: true })

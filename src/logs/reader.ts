@@ -237,7 +237,7 @@ export class Reader {
 
   async #takeIn(until: number) {
     using _ = await this.progress.turn(this.#pulls, this.#signal)
-    const { position, rate, overlap } = this.#buffer
+    const { position, rate, overlap, mayBeEarlier } = this.#buffer
     const now = performance.now()
     const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
     this.#pulledAt = now
@@ -247,7 +247,8 @@ export class Reader {
     const snapshot = this.progress.counted((asked) =>
       this.#deps.docker.logSnapshot(this.#cursor.containerId, { ...asked, ...options }),
     )
-    for await (const pulled of pull(snapshot, { position, expected, overlap })) {
+    const from = { position, expected, overlap, mayBeEarlier }
+    for await (const pulled of pull(snapshot, from)) {
       const batchLimit = limitOfBatch(until, pulled.entries)
       const entries = upTo(Math.min(batchLimit, this.#limit()), pulled.entries)
       if (entries.length > 0) this.#buffer.add({ ...pulled, entries })

@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
-import { testApp, withAda } from '../support/app.ts'
+import { expect, onTestFinished, spyOn, test } from 'bun:test'
+import type { LogEntry } from '../../src/docker/index.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { aRunning } from '../containers/engine.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {
   allLines,
@@ -13,6 +16,7 @@ import {
 } from './collecting.ts'
 import type { Line } from './collecting.ts'
 import { until } from '../support/until.ts'
+import { storedLines } from './stored-lines.ts'
 
 test('what a container writes is kept in order, between marks of its start and end', async () => {
   const { ada, environment } = await collectedEnvironment()
@@ -152,4 +156,45 @@ test('an event of a server that is away by now ends the reading of no other', as
   await environment.run('echo here')
   const lines = await linesUntil(ada, environment.output, hasEnded)
   expect(written(lines)).toEqual(['here'])
+})
+
+test('what a container writes after its clock was put back is kept, once, also what was read by no one then', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id, environment } = await aRunning(t, ada, 'sleep 99')
+  const key = { id, serverId: firstServer }
+  const start = Date.now() + 1000
+  const clock = spyOn(Date, 'now')
+  onTestFinished(() => void clock.mockRestore())
+  const entries: LogEntry[] = []
+  const write = (minute: number, text: string) => {
+    const at = start + minute * 60_000
+    clock.mockReturnValue(at)
+    const timestamp = new Date(at).toISOString().replace('Z', '000000Z')
+    entries.push({ stream: 'stdout', timestamp, text, ended: true })
+  }
+  t.faults.logSnapshot = async function* (_, { since = '0', tail = Infinity }) {
+    const isSince = ({ timestamp }: LogEntry) => Date.parse(timestamp) / 1000 >= Number(since)
+    yield entries.slice(-tail).filter(isSince) // as the engine does
+  }
+  const kept = () =>
+    storedLines(t.logDb, { sourceId: environment.id, logId: '' }).map(({ text }) => text)
+  const finish = () => t.deps.collector.finish(key)
+
+  const stop = collect(t)
+  write(60, 'an hour ahead')
+  await finish()
+  write(0, 'put back')
+  await finish()
+  write(1, 'later')
+  await finish()
+  await stop()
+  write(70, 'ahead again')
+  write(2, 'put back again')
+  write(80, 'right')
+  collect(t)
+  await until(() => kept().includes('right'))
+  await finish()
+  expect(kept().filter((text) => !/^Container /.test(text))).toEqual(
+    entries.map(({ text }) => text),
+  )
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { LogEntry } from '../../src/docker/index.ts'
 import { pull } from '../../src/logs/pull.ts'
+import { limitOfBatch, Placer } from '../../src/logs/position.ts'
 import type { Placed, Position } from '../../src/logs/position.ts'
 
 const second = Date.parse('2026-11-20T03:00:00Z')
@@ -33,12 +34,13 @@ function engineWith(entries: LogEntry[]) {
 async function read(
   entries: LogEntry[],
   position: Position | null,
-  { expected = 500, overlap = 50 } = {},
+  { expected = 500, overlap = 50, mayBeEarlier = false } = {},
 ) {
   const engine = engineWith(entries)
   const found: Placed[] = []
   let gaps = 0
-  for await (const pulled of pull(engine.snapshot, { position, expected, overlap })) {
+  const options = { position, expected, overlap, mayBeEarlier }
+  for await (const pulled of pull(engine.snapshot, options)) {
     found.push(...pulled.entries)
     if (pulled.gap) gaps++
   }
@@ -112,4 +114,21 @@ test('behind a gap so many come at once that a rate can be told of them', async 
   expect(counts[0]).toBeLessThanOrEqual(-1000)
   expect(counts.slice(1).every((count) => count > 0)).toBe(true)
   expect(counts.reduce((sum, count) => sum + Math.abs(count), 0)).toBe(2500)
+})
+
+test('entries from before the clock was set back come neither again, nor instead of new ones', async () => {
+  const hour = 3_600_000
+  const ahead = Array.from({ length: 2000 }, (_, at) => entry(hour + at, `ahead ${at}`))
+  const entries = [...ahead, entry(10, 'a'), entry(20, 'b'), entry(30, 'c')]
+  const { last } = await read(entries.slice(0, -2), null)
+  expect(await read(entries, last!)).toMatchObject({ texts: 'b c', gaps: 0, asked: [500] })
+  const before = (await read(ahead, null)).last!
+  const mayBeEarlier = true
+  expect(await read(entries, before, { mayBeEarlier })).toMatchObject({ texts: 'a b c', gaps: 0 })
+  expect((await read(entries, before, { mayBeEarlier, expected: 2 })).texts).toBe('a b c')
+  expect(await read(ahead.slice(-9), last!, { mayBeEarlier })).toMatchObject({ gaps: 1 })
+  const placer = new Placer()
+  const both = entries.map((one) => placer.place(one))
+  expect(limitOfBatch(second + 40, both)).toBe(Infinity) // the first ones would hold up the others
+  expect(limitOfBatch(second + 40, both.slice(-3))).toBe(second + 40)
 })
