@@ -165,7 +165,7 @@ export class Collector {
     return reader
   }
 
-  /** Reads containers that run or weren't read to their end, and stops reading removed ones. */
+  /** Reads all containers that were ever started, and stops reading removed ones. */
   async #look(docker: Docker, signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
@@ -183,12 +183,9 @@ export class Collector {
     const { logDb, instanceId } = this.#deps
     const labels = labelFilter(instanceId)
     const found = await docker.listContainers({ labels, all: true, signal })
-    for (const container of found) {
-      const stopped = ['exited', 'dead', 'created'].includes(container.state)
-      const isRead = stopped && getCursor(logDb, container.id)?.endedAt
-      if (isRead) this.#tell(container.id, { kind: 'look' })
-      else if (container.state !== 'created') this.#read(container, { kind: 'look' })
-    }
+    // stopped ones too: one may have run again meanwhile
+    for (const container of found)
+      if (container.state !== 'created') this.#read(container, { kind: 'look' })
     const ids = new Set(found.map(({ id }) => id))
     for (const cursor of listCursorsOn(logDb, docker.serverId)) {
       const { containerId, endedAt } = cursor

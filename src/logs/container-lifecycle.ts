@@ -84,8 +84,10 @@ export class ContainerLifecycle {
     this.isOver = this.endedAt !== null && !runs
     if (!news.some(({ kind }) => kind === 'look')) return marks
     const { startedAt, finishedAt } = found
-    const isNew = startedAt !== null && startedAt > (this.endedAt ?? 0)
-    if (!this.#isUp && isNew && (runs || !this.hasStarted)) marks.push(this.#start(startedAt))
+    const isLater = startedAt !== null && startedAt > (this.endedAt ?? 0)
+    // the clock may have been set back since the end
+    const isNew = isLater || (isRunning(found) && !news.some(({ kind }) => kind === 'ended'))
+    if (!this.#isUp && startedAt && isNew) marks.push(this.#start(startedAt))
     if (this.#isUp && !runs) marks.push(this.#end(finishedAt ?? new Date(), { ...found, runs }))
     this.isOver = !runs
     return marks
@@ -129,6 +131,8 @@ export class ContainerLifecycle {
     })
   }
 }
+
+const isRunning = ({ state }: Container) => state === 'running' || state === 'paused'
 
 const endsAfter = (news: LifecycleEvent[], at: number) =>
   news.slice(at + 1).some(({ kind }) => kind === 'ended')

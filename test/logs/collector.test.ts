@@ -54,6 +54,21 @@ test('what was written while no one collected is found later, once', async () =>
   expect(marks(all)).toEqual(['It started.', 'It ended: exit code 143.'])
 })
 
+test('a run that began and ended while no one collected is read too', async () => {
+  const { t, ada } = withAda(testApp())
+  const environment = await anEnvironment(t, ada)
+  const stop = collect(t)
+  const id = await environment.run('test -e /again && echo two || echo one; touch /again; exit 3')
+  await linesUntil(ada, environment.output, hasEnded)
+  await stop()
+  await t.docker.startContainer(id)
+  await t.docker.waitForExit(id)
+  collect(t)
+  let ends = 0
+  const isLast = (line: Line) => hasEnded(line) && ++ends === 2
+  expect(written(await linesUntil(ada, environment.output, isLast))).toEqual(['one', 'two'])
+})
+
 test('an idle container rings when it writes again', async () => {
   const { ada, environment } = await collectedEnvironment()
   await environment.run('echo one; sleep 5; date +%s; sleep 60')

@@ -90,3 +90,16 @@ test('the reason of a kill is lacking while the engine may still tell of it, how
   expect(lacks(now, { ...ended, isAsked: true }, look)).toBe(false)
   expect(lacks(now, { kind: 'oom', at: at(2) }, { ...ended, isAsked: false })).toBe(false)
 })
+
+test('a run is known to have begun though the clock was put back between the end before it and its start', () => {
+  const endedAt = at(3600).getTime()
+  const look = { kind: 'look' } as const
+  const running = { state: 'running', exitCode: 0, startedAt: at(60) } as Container
+  const life = new ContainerLifecycle({ ...cursor, endedAt }, { isKnown: true })
+  expect(life.hear([look], { ...running, state: 'restarting' })).toEqual([])
+  expect(life.hear([{ kind: 'started', at: at(60) }, look], running)).toHaveLength(1)
+  expect(life.limit).toBe(Infinity)
+  const ended = { kind: 'ended', at: at(90), exitCode: 1, isAsked: false } as const
+  expect(life.hear([ended, look], running)).toHaveLength(1) // inspected before it ended
+  expect(life.limit).toBe(at(90).getTime())
+})
