@@ -77,6 +77,7 @@ export class UsagePoller {
         isAway = false
       } catch (error) {
         if (signal.aborted) return
+        this.#measured.delete(id)
         if (!isAway) {
           report('the usage of a container was not read', error, { id })
           yield unmeasured('unknown')

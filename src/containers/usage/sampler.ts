@@ -55,7 +55,10 @@ export class Sampler {
 
   /** In milliseconds. `passed` is monotonic, whatever happens to the clock. */
   async sample({ now, passed, signal }: { now: number; passed: number; signal?: AbortSignal }) {
-    const readings = await this.#readAll(signal)
+    const readings = await this.#readAll(signal).catch((error) => {
+      this.#deps.usage.remember(new Map()) // what was used before is not what is used now
+      throw error
+    })
     const measured = new Map<string, Measured>()
     for (const [id, reading] of readings)
       measured.set(id, { reading, usage: usageSince(this.#before.get(id), reading) })

@@ -69,6 +69,16 @@ test('what runs is measured, against the round before, and what does not is not'
   expect(t.usage.latest(busy.id)).toBeNull()
 })
 
+test('while the engine doesn’t answer, nothing is said to be used now', async () => {
+  const t = testApp()
+  const time = lapse(t)
+  await time.run(20)
+  expect(t.usage.latest('made-up')).not.toBeNull()
+  t.faults.listContainers = () => Promise.reject(new Error('away'))
+  await time.run(10).catch(() => {})
+  expect(t.usage.latest('made-up')).toBeNull()
+})
+
 test('the last hour is on the page when it opens, with what stands still on it', async () => {
   const { t, ada } = withAda(testApp())
   const { id } = await anOwn(t, ada, 'x')

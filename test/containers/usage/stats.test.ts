@@ -54,6 +54,18 @@ test('one that could not be looked at is looked at again, though nothing happens
   await stream.return(undefined)
 })
 
+test('one that can’t be measured any more uses nothing that is known', async () => {
+  const t = hasty()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada)
+  const stream = watchJson(ada, id)
+  await untilState(stream, 'running')
+  t.faults.containerStats = () => Promise.reject(new Failure('engine_timeout', 'Busy.', 'Wait.'))
+  await untilState(stream, 'unknown')
+  expect(t.usage.latest(id)).toBeNull()
+  await stream.return(undefined)
+})
+
 test('whoever comes later sees the last figures at once', async () => {
   const t = hasty()
   const ada = t.logIn('ada@example.com')
