@@ -116,7 +116,8 @@ type Following<Status extends string> = {
 
 /**
  * The log of a deployment or job. Requests for JSON, for a fragment by the viewer, for the hits of a search
- * with their count, and for a file get a page; all others follow the log to its end.
+ * with their count, for lines before one or up to a time, and for a file get a page; all others follow the log to
+ * its end.
  */
 export function answerJobLog<Status extends string>(
   c: Context<Env>,
@@ -128,11 +129,12 @@ export function answerJobLog<Status extends string>(
   }: Following<Status> & { name: string; asked: JobLogQuery },
 ) {
   const { log } = following
-  const { search, level, download, after, cursor = after } = asked
-  const isPage = search !== undefined || download !== undefined
+  const { search, download, before, until, after, cursor = after, limit: _, ...filter } = asked
+  const isPage = [search, download, before, until].some((one) => one !== undefined)
   if (!isPage && asksForStream(c, { format }))
-    return streamLog(c, deps, { ...following, asked: { after: cursor, format, live, level } })
-  const more = async () => (search ? { found: await countLines(deps, log, { search, level }) } : {})
+    return streamLog(c, deps, { ...following, asked: { ...filter, after: cursor, format, live } })
+  const searched = { ...filter, search, until }
+  const more = async () => (search ? { found: await countLines(deps, log, searched) } : {})
   return answerLog(c, deps, { log, name, asked, more })
 }
 
@@ -161,7 +163,8 @@ export function streamLog<Status extends string = never>(
   const render = renderings[asked.format ?? 'html']
   const idOf = ({ sequence }: Line) => (isNamed ? `${log.logId}:${sequence}` : sequence)
   async function* events(signal: AbortSignal) {
-    const isWhole = asked.level === undefined
+    const { process, level, stream, since } = asked
+    const isWhole = [level, stream, since].every((filter) => filter === undefined)
     const from = { last: after, isAgain: had.isAgain }
     const grouped = asked.live && isWhole ? await parts?.(from) : undefined // only for pages
     function* changedGroups() {
@@ -169,8 +172,8 @@ export function streamLog<Status extends string = never>(
       if (changed) yield sseEvent({ event: 'groups', data: JSON.stringify(changed) })
     }
     yield* changedGroups()
-    const { process, level } = asked
-    for await (const event of followLog(deps, log, { after, signal, statuses, process, level })) {
+    const filter = { process, level, stream, since }
+    for await (const event of followLog(deps, log, { ...filter, after, signal, statuses })) {
       if (event instanceof LogBatch) {
         yield event.encoded(render, idOf)
         grouped?.take(event.lines)

@@ -102,7 +102,7 @@ export const changeLogQuery = jobLogQuery.extend({
 
 export const outputStreamQuery = z.object({
   after: sequence.default(0),
-  level,
+  ...logQuery.pick({ level: true, stream: true, since: true }).shape,
   /** The format of the stream's data; html by default. */
   format: streamFormat.optional(),
   live: seenVersion,

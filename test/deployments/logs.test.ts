@@ -214,6 +214,30 @@ describe('the log as a resource', () => {
     expect(await hits('nothing')).toEqual([0, []])
   })
 
+  test('is followed with its filters, and not where its end or the lines before one are asked for', async () => {
+    const { t, ada } = withAda(testApp())
+    const deployment = await aLog(t, ada, ['INFO old', 'ERROR old'])
+    const log = { sourceId: deployment.environmentId, logId: deployment.id }
+    const time = Date.now() + 3_600_000
+    const stream = 'stderr'
+    t.logs.write(
+      log,
+      ['ERROR new', 'INFO new'].map((text) => ({ time, stream, text })),
+    )
+    const path = `${pathOf(deployment)}/logs?format=json`
+    const textsOf = async (query: string) => {
+      const text = await (await ada.send(path + query)).text()
+      return Array.from(text.matchAll(/"text":"([^"]*)"/g), ([, found]) => found)
+    }
+    const since = `&since=${new Date().toISOString()}`
+    expect(await textsOf('&stream=stderr')).toEqual(['ERROR new', 'INFO new'])
+    expect(await textsOf(`${since}&level=error`)).toEqual(['ERROR new'])
+    expect(await textsOf(since.replace('since', 'until'))).toEqual(['INFO old', 'ERROR old'])
+    expect(await textsOf('&before=3&limit=1')).toEqual(['ERROR old'])
+    const { json } = await ada.get(`${pathOf(deployment)}/logs?search=info&stream=stderr`)
+    expect(json).toMatchObject({ items: [{ text: 'INFO new' }], found: 1 })
+  })
+
   test('is downloaded whole as text', async () => {
     const { t, ada } = withAda(testApp())
     const deployment = await aLog(t, ada, numbered(12_000))

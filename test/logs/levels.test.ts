@@ -79,11 +79,17 @@ test('the lines of a trace are found with the first of them, both ways, searched
 })
 
 test('live lines pass the same filter', async () => {
-  const { ada, output, write } = await manyLevels()
+  const { t, ada, output, id, write } = await manyLevels()
   const isLast = ({ text }: Line) => text.includes('#3006#')
   const errors = linesUntil(ada, output, isLast, '&level=warn&level=error&after=3000')
   write(3000, 10)
   expect(written(await errors)).toHaveLength(3)
+  const at = { time: start + 9000, stream: 'stderr' as const }
+  writeOutput(t, { sourceId: id, deploymentId: '', name: 'web' }, [{ ...at, text: 'bad' }])
+  const isBad = ({ text }: Line) => text === 'bad'
+  const since = new Date(start + 3008).toISOString()
+  expect(written(await linesUntil(ada, output, isBad, '&stream=stderr'))).toEqual(['bad'])
+  expect(written(await linesUntil(ada, output, isBad, `&since=${since}`))).toHaveLength(3)
 })
 
 test('without a script a page shows the lines of a level, and those that a search finds', async () => {
