@@ -31,6 +31,8 @@ async function three(spaces: DiskSpace[] = []) {
   return { ...f, left, images }
 }
 
+const skipped = (id: string) => ({ serverId: id, reason: 'its server wasn’t cleaned up' })
+
 test('what nothing needs is found on each server, and removed there', async () => {
   const f = await three()
   const { json } = await f.images({ dryRun: true })
@@ -44,6 +46,9 @@ test('what nothing needs is found on each server, and removed there', async () =
   expect(f.left()).toEqual([true, false, false])
   expect((await f.images({ server: firstServer })).json.removed).toHaveLength(1)
   expect(f.left()).toEqual([false, false, false])
+  const elsewhere = [found[0].item, found[0].item.replace(/(@.*)?$/, `@${serverId(9)}`)]
+  const none = await f.images({ items: elsewhere, server: serverId(3) })
+  expect(none.json).toMatchObject({ removed: [], skipped: [firstServer, serverId(9)].map(skipped) })
   const { status, json: refused } = await f.images({ server: serverId(9) })
   expect([status, refused.errors[0].field]).toEqual([422, 'server'])
 })

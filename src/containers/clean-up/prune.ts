@@ -56,6 +56,7 @@ export async function prune(deps: PruneDeps, asked: Pruning, outcome: Outcome): 
   const { there, away } = targetsOf(deps, asked)
   const nameOf = (docker: Docker) => otherServer(deps, docker)!.name
   outcome.away.push(...away.map(nameOf))
+  outcome.skipped.push(...elsewhere(deps, asked.items ?? [], there))
   for (const docker of there)
     try {
       await pruneOne({ ...deps, docker }, asked, outcome)
@@ -65,6 +66,15 @@ export async function prune(deps: PruneDeps, asked: Pruning, outcome: Outcome): 
       outcome.away.push(nameOf(docker))
     }
 }
+
+/** What was named on other servers, such as one that was removed since. */
+const elsewhere = (deps: PruneDeps, items: readonly string[], there: Docker[]): Skipped[] =>
+  items.flatMap((item) => {
+    const { kind, id, serverId } = parseItem(item)!
+    if (isForAll(item) || there.some((docker) => docker.serverId === serverId)) return []
+    const server = otherServer(deps, { serverId })
+    return [{ kind, id, name: id, bytes: 0, server, reason: 'its server wasn’t cleaned up' }]
+  })
 
 async function pruneOne(deps: PruneDeps, asked: Pruning, outcome: Outcome): Promise<void> {
   const facts = await gatherFacts(deps, asked)
