@@ -78,12 +78,13 @@ export async function openTerminal(
   const started = { body: { Detach: false, Tty: true } }
   const connection = await engine.hijack(`/exec/${exec}/start`, started)
   connection.on('error', () => {}) // the reader gets the error
-  signal?.addEventListener('abort', () => connection.destroy(), { once: true })
   const { line, rest } = await readFirstLine(connection)
   if (!/^\d+$/.test(line)) {
     connection.destroy()
     throw new EngineError(422, line || 'The shell ended at once')
   }
+  if (signal?.aborted) connection.destroy()
+  signal?.addEventListener('abort', () => connection.destroy(), { once: true })
 
   return {
     output: follow(connection, rest),

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { deleteSessionsOf } from '../../src/accounts/store.ts'
+import { connectEngine } from '../../src/docker/engine.ts'
+import { openTerminal } from '../../src/docker/terminal.ts'
 import { execIn } from '../support/exec.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { listening } from '../support/listening.ts'
@@ -27,6 +29,21 @@ test('a shell runs in the container, as wide as the page says, and leaves nothin
   const left = await programsIn(id)
   expect(left).toContain('sleep 999')
   expect(left).not.toMatch(/sleep \d{4}|\bsh$/m)
+})
+
+test('a shell that someone leaves while it opens is ended', async () => {
+  const engine = connectEngine(process.env.DOCKER_HOST)
+  const left = new AbortController()
+  const hijack: typeof engine.hijack = async (...asked) => {
+    const connection = await engine.hijack(...asked)
+    left.abort()
+    return connection
+  }
+  const terminal = await openTerminal({ ...engine, hijack }, id, { signal: left.signal })
+  expect(await programsIn(id)).toMatch(/\bsh$/m)
+  for await (const _ of terminal.output) continue
+  await terminal.close()
+  expect(await programsIn(id)).not.toMatch(/\bsh$/m)
 })
 
 test('the shell’s own end is reported with its exit code, and ends what it left', async () => {
