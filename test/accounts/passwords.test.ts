@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { hashPassword, isCommonPassword, isPassword } from '../../src/accounts/passwords.ts'
 import commonPasswords from '../../src/accounts/common-passwords.txt' with { type: 'text' }
+import { costlyHash } from './visitor.ts'
 
 describe('a hash', () => {
   test('is argon2id with 19 MiB and 2 passes, salted', async () => {
+    using _ = spyOn(Bun.password, 'hash').mockImplementation(costlyHash)
     const [one, two] = [await hashPassword('the same'), await hashPassword('the same')]
     expect(one).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
     expect(one).not.toBe(two)

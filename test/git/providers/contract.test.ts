@@ -223,10 +223,10 @@ describe.each(kinds)('%s', (kind) => {
     for (const baseUrl of [server.baseUrl, moved.url.origin]) {
       const at = access({ baseUrl })
       for (const work of [
-        provider.setCommitStatus(at, { ...app, ...status, ...success }),
-        provider.deleteWebhook(at, { ...app, id: '7' }),
+        () => provider.setCommitStatus(at, { ...app, ...status, ...success }),
+        () => provider.deleteWebhook(at, { ...app, id: '7' }),
       ])
-        expect(await refusal(work)).toMatchObject({ reason: 'stranger', code: 'bad_gateway' })
+        expect(await refusal(work())).toMatchObject({ reason: 'stranger', code: 'bad_gateway' })
     }
     await moved.stop(true)
   })
