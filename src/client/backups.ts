@@ -30,15 +30,25 @@ const options = {
 
 type Values = ReturnType<typeof readMany<typeof options>>['values']
 
-/** What each takes beside --server and --json. What is ignored could restore over another environment than meant. */
-const taken: Record<string, string[]> = {
-  ...{ list: [], create: ['detach'], prove: ['detach'], download: ['output'], cancel: [] },
-  restore: ['new', 'name', 'database', 'no-backup', 'on', 'yes', 'detach'],
+/**
+ * The numbers of words of each, and its options beside --server and --json. What is ignored could restore over another
+ * environment than meant.
+ */
+const verbs: Record<string, { words: number[]; takes: string[] }> = {
+  list: { words: [0, 1], takes: [] },
+  create: { words: [1, 2], takes: ['detach'] },
+  prove: { words: [2], takes: ['detach'] },
+  restore: {
+    words: [2],
+    takes: ['new', 'name', 'database', 'no-backup', 'on', 'yes', 'detach'],
+  },
+  download: { words: [2, 3], takes: ['output'] },
+  cancel: { words: [2], takes: [] },
 }
 
 function refuseIgnored(values: Values, { verb, id }: { verb: string; id: string | undefined }) {
   const ofFolder = verb === 'create' && id === undefined ? ['project', 'env'] : []
-  const known = ['server', 'json', ...ofFolder, ...taken[verb]!]
+  const known = ['server', 'json', ...ofFolder, ...verbs[verb]!.takes]
   const ignored = Object.keys(values).find((name) => !known.includes(name))
   if (ignored === undefined) return
   const what = id === undefined ? verb : `${verb} ${id}`
@@ -48,10 +58,7 @@ function refuseIgnored(values: Values, { verb, id }: { verb: string; id: string 
 export const backups: Command = async (args, env) => {
   const { values, words } = readMany(args, { usage, options })
   const [verb = 'list', id, file] = words
-  const counts: Record<string, number[]> = {
-    ...{ list: [0, 1], create: [1, 2], prove: [2], restore: [2], download: [2, 3], cancel: [2] },
-  }
-  if (!Object.hasOwn(counts, verb) || !counts[verb]!.includes(words.length))
+  if (!Object.hasOwn(verbs, verb) || !verbs[verb]!.words.includes(words.length))
     throw new UsageError(`usage: ${usage}`)
   refuseIgnored(values, { verb, id })
   if (verb === 'create' && id === undefined) {
