@@ -56,7 +56,6 @@ export class LineBuffer {
   #count = 0
   #bytes = 0
   #span: { first: number; last: number } | null = null
-  #isFirst = false
   #startedAt = 0
   /** The time up to which everything is known to be read; 0 when unknown. */
   #readUpTo = 0
@@ -121,7 +120,6 @@ export class LineBuffer {
     this.#assembler.drop()
     this.#marks = this.#marks.filter(({ isOfPull }) => !isOfPull)
     this.#before = this.position
-    this.#isFirst = this.#before === null
     this.hadGap = false
     this.#waiting = 0
     this.#due = this.#marks.length
@@ -150,7 +148,7 @@ export class LineBuffer {
     // A line that is still unfinished at the second pull may never end.
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
     this.#openAtLast = open
-    if (this.#span && this.#isFirst && this.#bytes > turnedOver)
+    if (this.#span && !this.#before && this.#bytes > turnedOver)
       this.#interject(lateMark(this.#cursor, this.#span.first))
     this.#measure()
     await slot.store(this.#collect({ endedAt }))
