@@ -90,7 +90,7 @@ export const schedule = resource({
     verb: 'Create',
     form: () => scheduleForm,
     async check(_, input, { row, changes }) {
-      const [changed] = changes.filter((name) => name !== 'enabled')
+      const changed = changes.find((name) => name !== 'enabled')
       if (row?.file && changed) throw conflictField(changed, whereSet(row))
       const { schedule, enabled } = input
       const time = { schedule, zone: input.zone ?? 'UTC' }
