@@ -1,10 +1,9 @@
 import { expect, onTestFinished } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderName } from '../../src/git/providers/registry.ts'
 import { addSource } from '../git/source.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
+import { aFolder } from '../support/folder.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { post, sent } from '../webhooks/senders.ts'
@@ -16,12 +15,9 @@ export const { signal } = new AbortController()
 /** A project of a provider on the simulated engine, whose environment waits for checks, and a clock. */
 export async function waiting(kind: ProviderName = 'github') {
   const { t, ada } = withAda(simulatedApp())
-  const repositories = mkdtempSync(join(tmpdir(), 'davit-checks-'))
+  const repositories = aFolder()
   const server = startProviderServer(kind, { repositories })
-  onTestFinished(() => {
-    server.stop()
-    rmSync(repositories, { recursive: true, force: true })
-  })
+  onTestFinished(() => void server.stop())
   const fullName = 'ada/app'
   const path = makeRepository(join(repositories, 'ada'), 'app.git')
   const repository = server.add({ fullName, private: true })
