@@ -1,11 +1,10 @@
 import type { Db } from '../db/index.ts'
 import type { Placement } from '../db/schema.ts'
 import { conflictField } from '../platform/errors.ts'
-import { listServers, nameOf } from '../servers/store.ts'
+import { isNamed, listServers, nameOf } from '../servers/store.ts'
 import type { ServerList } from './on-engine.ts'
 import { getMove } from './move-store.ts'
 import { pinnedTo } from './pin-store.ts'
-import { isNamed } from './placement.ts'
 import { isWanted, listInstances } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 

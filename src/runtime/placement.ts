@@ -1,5 +1,6 @@
 import type { Placement } from '../db/schema.ts'
 import { Failure } from '../platform/errors.ts'
+import { isNamed } from '../servers/store.ts'
 import type { Component } from './component.ts'
 
 /** A row of the servers; that of the server that Davit runs on is first. */
@@ -94,12 +95,6 @@ function noneFor(group: Wanted['components'], why: string, pinned: string | null
     pinned ? 'Start it once that server responds.' : undefined,
   )
 }
-
-/** Whether a placement means this server. */
-export const isNamed = ({ id, labels }: Server, placement: Placement) =>
-  'server' in placement
-    ? placement.server === id
-    : Object.entries(placement.labels).every(([key, value]) => labels[key] === value)
 
 /** Whether a server beside Davit's own has an edge. */
 export const hasEdges = ([, ...others]: readonly Pick<Server, 'roles'>[]) =>

@@ -11,6 +11,7 @@ import {
   services,
   workloads,
 } from '../db/schema.ts'
+import type { Placement } from '../db/schema.ts'
 import { firstServer } from '../platform/root.ts'
 
 export { serverRoles } from '../db/schema.ts'
@@ -81,22 +82,24 @@ export function deleteServer(db: Tx, id: string) {
   db.delete(servers).where(eq(servers.id, id)).run()
 }
 
+/** Whether a placement means this server. */
+export const isNamed = ({ id, labels }: Pick<Row, 'id' | 'labels'>, placement: Placement) =>
+  'server' in placement
+    ? placement.server === id
+    : Object.entries(placement.labels).every(([key, value]) => labels[key] === value)
+
 /**
  * Apps that are placed where Davit's own server is run there without a placement, too, once it is the only one: its
  * labels go with its row.
  */
-export function dropPlacementsOn(db: Tx, { id, labels }: Pick<Row, 'id' | 'labels'>) {
+export function dropPlacementsOn(db: Tx, own: Pick<Row, 'id' | 'labels'>) {
   const { id: environmentId, placement } = environments
   const placed = db
     .select({ environmentId, placement })
     .from(environments)
     .where(isNotNull(placement))
     .all()
-    .filter(({ placement: one }) =>
-      'server' in one!
-        ? one.server === id
-        : Object.entries(one!.labels).every(([key, value]) => labels[key] === value),
-    )
+    .filter((one) => isNamed(own, one.placement!))
   const ids = placed.map((one) => one.environmentId)
   db.update(environments).set({ placement: null }).where(inArray(environmentId, ids)).run()
 }
