@@ -189,7 +189,7 @@ export function findItems(items: Item[], text: string): Item[] {
     (word) => [word, wordStart(word)] as const,
   )
   return items
-    .map((item) => ({ item, rank: folded(item.name) === whole ? -1 : rankOf(item, words) }))
+    .map((item) => ({ item, rank: rankOf(item, { whole, words }) }))
     .filter(({ rank }) => rank < Infinity)
     .toSorted((a, b) => a.rank - b.rank || kindOf(a.item) - kindOf(b.item))
     .slice(0, maxResults)
@@ -203,8 +203,12 @@ const folded = (text: string) => text.normalize('NFKC').toLowerCase()
 const wordStart = (word: string) => RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}`, 'u')
 
 /** Lower is better. */
-function rankOf({ name, detail }: Item, words: (readonly [string, RegExp])[]) {
+function rankOf(
+  { name, detail }: Item,
+  { whole, words }: { whole: string; words: (readonly [string, RegExp])[] },
+) {
   const [inName, inDetail] = [folded(name), folded(detail)]
+  if (inName === whole) return -1
   return words.reduce((rank, [word, start]) => {
     if (inName.startsWith(word)) return rank
     if (start.test(inName)) return rank + 1
