@@ -7,6 +7,21 @@ import { twoMachines } from './machines.ts'
 
 const signal = new AbortController().signal
 
+/** Of a new project. */
+async function environmentsPath({ root }: ReturnType<typeof twoMachines>) {
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
+  const { json } = await root.post('/projects', project)
+  return `/projects/${json.id}/envs`
+}
+
+/** A container of a new app, to be inserted on a server. */
+async function anInstance(s: ReturnType<typeof twoMachines>) {
+  const [env] = (await s.root.get(await environmentsPath(s))).json.items
+  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
+  const of = { releaseId: 'r', workloadId: env.id as string, component: 'web' }
+  return { ...of, state: 'live', containerId: 'c' } as const
+}
+
 /** Davit dies at its next call of that kind, as the engine has done what was asked before. */
 function diesAt(s: ReturnType<typeof twoMachines>, call: 'info' | 'leave') {
   const dead = new Error('killed')
@@ -63,15 +78,11 @@ test('a swarm with other servers, or of the operator, isn’t ended', async () =
 test('a server to which an app was deployed while its removal waited stays, with its state', async () => {
   const s = twoMachines()
   const { id } = (await s.add()).json
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
-  const { id: projectId } = (await s.root.post('/projects', project)).json
-  const [env] = (await s.root.get(`/projects/${projectId}/envs`)).json.items
-  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
-  const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
+  const of = await anInstance(s)
   const { turn } = s.t.deps.serverEngines
   const { acquire } = turn
   turn.acquire = (signal) => {
-    insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+    insertInstance(s.t.db, { ...of, serverId: id })
     return acquire.call(turn, signal)
   }
   expect((await s.root.delete(`/settings/servers/${id}`)).status).toBe(409)
@@ -82,12 +93,8 @@ test('a server to which an app was deployed while its removal waited stays, with
 test('a server that is back before its removal begins is no longer given up with what is on it', async () => {
   const s = twoMachines()
   const { id } = (await s.add()).json
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
-  const { id: projectId } = (await s.root.post('/projects', project)).json
-  const [env] = (await s.root.get(`/projects/${projectId}/envs`)).json.items
-  s.t.db.$client.run('PRAGMA foreign_keys = OFF')
-  const of = { releaseId: 'r', workloadId: env.id, component: 'web', state: 'live' } as const
-  insertInstance(s.t.db, { ...of, containerId: 'c', serverId: id })
+  const of = await anInstance(s)
+  insertInstance(s.t.db, { ...of, serverId: id })
   s.t.engines.setAway({ serverId: id }, true)
   const { turn } = s.t.deps.serverEngines
   const { acquire } = turn
@@ -97,7 +104,7 @@ test('a server that is back before its removal begins is no longer given up with
   }
   const answer = await s.root.delete(`/settings/servers/${id}?volumes=give_up`)
   expect(answer.status).toBe(409)
-  expect(listInstances(s.t.db, env.id)).toHaveLength(1)
+  expect(listInstances(s.t.db, of.workloadId)).toHaveLength(1)
   expect(getServer(s.t.db, id)).toMatchObject({ isDraining: false })
   expect([s.own.calls, s.other.calls]).toEqual([['begin'], ['join']])
 })
@@ -106,9 +113,7 @@ test('an app that its placement keeps on Davit’s own server stays there once t
   const s = twoMachines()
   const { id } = (await s.add({ labels: { zone: 'west' } })).json
   await s.root.put(`/settings/servers/${firstServer}`, { labels: { zone: 'east', disk: 'ssd' } })
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
-  const { id: projectId } = (await s.root.post('/projects', project)).json
-  const path = `/projects/${projectId}/envs`
+  const path = await environmentsPath(s)
   const placed = async (name: string, placement: object) => {
     const made = await s.root.post(path, { name, port: 0, placement })
     return `${path}/${made.json.id}`
