@@ -62,6 +62,12 @@ export type Handler = {
   isKept: boolean
 }
 
+type Busy = Pick<Lane, 'kind' | 'ownerId'> & {
+  done: Promise<void>
+  /** It was to be sent at once while something of it was on its way. */
+  isUrgent: boolean
+}
+
 /**
  * Sends what is stored in the outbox, each lane by itself and in its order. The database is the queue; this only
  * knows what is on its way. What was sent when Davit was killed is sent again, with the same id.
@@ -70,13 +76,11 @@ export class Outbox {
   readonly #db: Db
   readonly #scheduler: Scheduler
   readonly #handlers = new Map<ParcelKind, () => Promise<Handler>>()
-  readonly #busy = new Map<string, Pick<Lane, 'kind' | 'ownerId'> & { done: Promise<void> }>()
+  readonly #busy = new Map<string, Busy>()
   /** Lanes that wait, until when: what is new in one waits, too. */
   readonly #holds = new Map<string, number>()
   /** Failed attempts since the last that was accepted, by lane; of those where one failed. */
   readonly #failures = new Map<string, number>()
-  /** Lanes that were to be sent at once while something of them was on its way. */
-  readonly #urgent = new Set<string>()
   readonly #stop = new AbortController()
   #isWoken = false
 
@@ -102,7 +106,8 @@ export class Outbox {
 
   /** A channel was changed, or its receiver works again: what waited for a retry is sent, as if it never failed. */
   retryNow(lane: string) {
-    if (this.#busy.has(lane)) this.#urgent.add(lane)
+    const busy = this.#busy.get(lane)
+    if (busy) busy.isUrgent = true
     this.#forgive(lane)
   }
 
@@ -165,8 +170,8 @@ export class Outbox {
     const ofOwner = [...this.#busy.values()].filter(
       (busy) => busy.ownerId === ownerId && busy.kind === kind,
     )
-    const most = maxOfOwner[kind] - (this.#failures.get(lane) ? 1 : 0)
-    return this.#busy.size < maxSending && ofOwner.length < most
+    const limit = maxOfOwner[kind] - (this.#failures.get(lane) ? 1 : 0)
+    return this.#busy.size < maxSending && ofOwner.length < limit
   }
 
   #start(lane: Lane) {
@@ -179,10 +184,9 @@ export class Outbox {
       })
       .finally(() => {
         this.#busy.delete(lane.lane)
-        this.#urgent.delete(lane.lane)
         this.wake()
       })
-    this.#busy.set(lane.lane, { kind, ownerId, done })
+    this.#busy.set(lane.lane, { kind, ownerId, done, isUrgent: false })
   }
 
   async #send(lane: Lane) {
@@ -192,7 +196,8 @@ export class Outbox {
     const suspect = await this.#sendNext(handler, lane)
     if (suspect) await this.#sendNext(handler, lane, suspect)
     // what failed was sent before
-    if (this.#urgent.has(lane.lane) && this.#failures.get(lane.lane)) this.#forgive(lane.lane)
+    const { isUrgent } = this.#busy.get(lane.lane)!
+    if (isUrgent && this.#failures.get(lane.lane)) this.#forgive(lane.lane)
   }
 
   /** The oldest, or another than the one that is suspected of failing by itself. Returns such a one. */
