@@ -102,7 +102,7 @@ function find() {
   document.getElementById('unreachable')?.closest('dialog')?.close()
 }
 
-/** The tab says the state, too, as src/web/tab.tsx has it. */
+/** The tab says the state, too, as src/web/layout.tsx has it. */
 document.addEventListener('htmx:after:swap', () => {
   const tab = document.getElementById('tab')
   if (!tab || document.title === tab.dataset.title) return
