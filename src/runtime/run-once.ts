@@ -161,13 +161,15 @@ async function createOrResume(run: OnceRun): Promise<ContainerKey> {
 
 async function waitForEnd(run: OnceRun & { heldBefore: number }, id: string): Promise<Ended> {
   const { docker, locks, workload, heldBefore, subject, timeout, signal } = run
-  const startedAt = (await docker.inspectContainer(id, { signal }))?.startedAt ?? new Date()
+  const begun = await docker.inspectContainer(id, { signal })
+  const startedAt = begun?.startedAt ?? new Date()
   /** Paused for a backup, it can't come to its end. */
   const left = () => {
     const held = locks.heldFor(workload) - heldBefore
     return startedAt.getTime() + timeout * 1000 + held - Date.now()
   }
-  await untilExit()
+  // one that ended while Davit was down may have been in time
+  if (begun?.state !== 'exited') await untilExit()
   const container = await docker.inspectEnded(id, { signal })
   if (!container) throw wasRemoved(subject)
   const { exitCode, oomKilled } = container

@@ -10,6 +10,7 @@ import { getOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { reconcile } from '../../src/runtime/reconcile.ts'
 import { stopLive } from '../../src/runtime/restart.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import { removeOnce, runOnce } from '../../src/runtime/run-once.ts'
 import type { Once } from '../../src/runtime/run-once.ts'
@@ -229,6 +230,19 @@ describe('a command that is cut short', () => {
     expect(await run(script, { id, resumes: true })).toMatchObject({ exitCode: 5 })
     expect(await textsOf(id)).toEqual(['one', 'two'])
     expect(await containers()).toHaveLength(1)
+  })
+
+  test('and that ends before the next start has its own end, however long that took', async () => {
+    const { run, containers, t } = await aWorkload({ isSimulated: true })
+    const [id, abort] = [Bun.randomUUIDv7(), new AbortController()]
+    const first = run('sleep 0.05; exit 5', {
+      ...{ id, resumes: true, signal: abort.signal },
+      started: () => abort.abort(stopping),
+    })
+    expect(await first.catch((error) => error)).toBe(stopping)
+    await until(async () => (await containers()).every(({ state }) => state === 'exited'))
+    t.faults.waitForExit = (_, { signal } = {}) => unlessAborted(new Promise(() => {}), signal!)
+    expect(await run('', { id, resumes: true, timeout: 0.01 })).toMatchObject({ exitCode: 5 })
   })
 })
 
