@@ -9,6 +9,9 @@ const bounds = { each: { rate: 20, burst: 1000 }, all: { rate: 500, burst: 2000 
 /** Seconds of the rate that must accumulate before lines are stored again: one gap instead of many. */
 const saved = 5
 
+/** Milliseconds by which lines of several edges may change places; a clock that goes further back was set. */
+const mixed = 60_000
+
 /** Those that had no request for longest are forgotten. */
 const mostSources = 10_000
 
@@ -77,7 +80,7 @@ class Allowance {
 
   take(time: number) {
     const passed = Math.max(0, time - this.#time) / 1000
-    this.#time = Math.max(this.#time, time)
+    this.#time = time < this.#time - mixed ? time : Math.max(this.#time, time)
     this.#left = Math.min(this.#burst, this.#left + passed * this.#rate)
     if (this.#left < (this.isSaving ? Math.min(this.#rate * saved, this.#burst) : 1)) {
       this.isSaving = true

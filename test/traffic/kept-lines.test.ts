@@ -32,3 +32,10 @@ test('requests for which another one has the line are among those that lack one'
   const [note] = kept.of('source', request(1))
   expect(note!.text).toStartWith('There is no log line here for 9 requests')
 })
+
+test('a clock that was put back keeps no request from having a line', () => {
+  const kept = new KeptLines()
+  for (let at = 0; at < 3000; at++) kept.of('source', request(7200))
+  kept.of('source', request(0))
+  expect(kept.of('source', request(10))).toHaveLength(2)
+})
