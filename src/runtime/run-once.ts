@@ -1,4 +1,4 @@
-import type { ContainerKey } from '../docker/index.ts'
+import type { Container, ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { mayBeHalfRestored } from '../jobs/after-store.ts'
 import type { SlotCalls } from '../jobs/slots.ts'
@@ -93,6 +93,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
   const docker = run.engines.of(made)
   const { id } = made
   let heldBefore: number | undefined
+  let begunAt: number | undefined
   // the container shows what the engine did while it was unreachable
   const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
     const container = await docker.inspectContainer(id, { signal })
@@ -100,10 +101,12 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
       await run.created?.(made, signal)
       signal.throwIfAborted()
       await begin(run, made)
+      begunAt = performance.now()
     }
     run.started?.(made)
     heldBefore ??= locks.heldFor(workload)
-    return waitForEnd({ ...run, docker, heldBefore }, id)
+    begunAt ??= performance.now() - ageOf(container)
+    return waitForEnd({ ...run, docker, heldBefore, begunAt }, id)
   })
   await collector.finish(made)
   return ended
@@ -159,17 +162,23 @@ async function createOrResume(run: OnceRun): Promise<ContainerKey> {
   return createOne(run, { component, instance, endpoints, state: 'once' })
 }
 
-async function waitForEnd(run: OnceRun & { heldBefore: number }, id: string): Promise<Ended> {
-  const { docker, locks, workload, heldBefore, subject, timeout, signal } = run
-  const begun = await docker.inspectContainer(id, { signal })
-  const startedAt = begun?.startedAt ?? new Date()
+/** Milliseconds since the start of one that another process, or a call without a response, has started. */
+const ageOf = (container: Container | null) =>
+  Math.max(0, Date.now() - (container?.startedAt?.getTime() ?? Infinity))
+
+/** In milliseconds that pass: a clock may be set, and that of another server deviate. */
+type Begun = { heldBefore: number; begunAt: number }
+
+async function waitForEnd(run: OnceRun & Begun, id: string): Promise<Ended> {
+  const { docker, locks, workload, heldBefore, begunAt, subject, timeout, signal } = run
+  const seen = await docker.inspectContainer(id, { signal })
   /** Paused for a backup, it can't come to its end. */
   const left = () => {
     const held = locks.heldFor(workload) - heldBefore
-    return startedAt.getTime() + timeout * 1000 + held - Date.now()
+    return Math.ceil(begunAt + timeout * 1000 + held - performance.now())
   }
   // one that ended while Davit was down may have been in time
-  if (begun?.state !== 'exited') await untilExit()
+  if (seen?.state !== 'exited') await untilExit()
   const container = await docker.inspectEnded(id, { signal })
   if (!container) throw wasRemoved(subject)
   const { exitCode, oomKilled } = container

@@ -56,7 +56,7 @@ export class WorkloadLocks {
   /** As a roll-out; nothing happens beside it. */
   hold<Result>({ id }: { id: string }, signal: AbortSignal, work: () => Promise<Result>) {
     const holding = async () => {
-      this.#heldSince.set(id, Date.now())
+      this.#heldSince.set(id, performance.now())
       try {
         return await work()
       } finally {
@@ -74,7 +74,7 @@ export class WorkloadLocks {
   /** Milliseconds for which this process has held its containers. */
   heldFor({ id }: { id: string }) {
     const since = this.#heldSince.get(id)
-    const now = since === undefined ? 0 : Date.now() - since
+    const now = since === undefined ? 0 : performance.now() - since
     return (this.#heldFor.get(id) ?? 0) + now
   }
 

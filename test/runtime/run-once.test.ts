@@ -114,6 +114,21 @@ describe('a command that runs once', () => {
     expect((await containers()).map(({ state }) => state)).toEqual(['exited'])
   })
 
+  test.each([
+    ['ahead', 'sleep 99', { timeout: 0.1, is: { code: 'timeout' } }],
+    ['behind', 'sleep 0.1; exit 4', { timeout: 60, is: { exitCode: 4 } }],
+  ])('has its time where the clock of its server is %s', async (is, script, expected) => {
+    const { run, t } = await aWorkload({ isSimulated: true })
+    const deviation = is === 'ahead' ? 3_600_000 : -3_600_000
+    t.faults.inspectContainer = async (...asked) => {
+      const found = await t.docker.inspectContainer(...asked)
+      const startedAt = found?.startedAt && new Date(found.startedAt.getTime() + deviation)
+      return found && { ...found, startedAt: startedAt ?? null }
+    }
+    const ended = run(script, { timeout: expected.timeout }).catch((error) => error)
+    expect(await ended).toMatchObject(expected.is)
+  })
+
   test('has its time without that for which a backup holds its volumes', async () => {
     const { run, t, workload } = await aWorkload({ isSimulated: true })
     const { signal } = new AbortController()
