@@ -199,3 +199,13 @@ test('replicas on two servers are created, and started, at the same time', async
   await s.roll('both', { components: s.web('both', 2) })
   expect([s.engine.containers.size, s.other.containers.size]).toEqual([1, 1])
 })
+
+test('a container that stays up passes its gate, however far its server’s clock is ahead', async () => {
+  const { roll, faults, docker, servesAlone } = await aWorkload({ isSimulated: true })
+  faults.inspectContainer = async (...asked) => {
+    const found = await docker.inspectContainer(...asked)
+    return found && { ...found, startedAt: found.startedAt && new Date(Date.now() + 3_600_000) }
+  }
+  await roll('first', { components: [{ ...aComponent('first', {}), gate: { kind: 'engine' } }] })
+  await servesAlone('first')
+})
