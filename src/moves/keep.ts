@@ -22,8 +22,9 @@ export function keepMoves(deps: KeepDeps, options: Options) {
   let triedAt: number | null = null
   return deps.scheduler.keep(
     {
-      next(now) {
+      next(now, { wasSet }) {
         if (triedAt === null) return now
+        if (wasSet) triedAt = Math.min(triedAt, now)
         const earliest = triedAt + retryDelay
         const dues = listUnsettled(deps.db).map(({ move }) =>
           move.isDown ? earliest : Math.max(earliest, Date.parse(move.leftUntil ?? move.at)),

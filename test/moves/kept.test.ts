@@ -1,16 +1,19 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import type { StoredMove } from '../../src/db/stored-move.ts'
 import { giveUpServer } from '../../src/deployments/observe.ts'
 import { backupsOf, endJob, insertJob } from '../../src/jobs/store.ts'
-import { settleMoves } from '../../src/moves/keep.ts'
+import { keepMoves, settleMoves } from '../../src/moves/keep.ts'
 import type { Failure } from '../../src/platform/errors.ts'
 import { firstServer } from '../../src/platform/root.ts'
+import { Scheduler } from '../../src/platform/scheduler.ts'
 import { openComponents } from '../../src/runtime/component.ts'
-import { changeMove, refuseMoving, storeMove } from '../../src/runtime/move-store.ts'
+import { changeMove, getMove, refuseMoving, storeMove } from '../../src/runtime/move-store.ts'
 import { settleMove } from '../../src/runtime/moves.ts'
 import { pinTo } from '../../src/runtime/pins.ts'
 import { getLiveRelease } from '../../src/runtime/store.ts'
 import { getService } from '../../src/services/store.ts'
+import { TestClock } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { second, twoServers } from './scene.ts'
 
 const signal = new AbortController().signal
@@ -90,6 +93,21 @@ test('what is left is deleted once its week is over, and before the next move', 
   changeMove(t.db, subject.id, { leftUntil: past })
   await settleMoves(t.deps, { signal })
   expect(state()).toMatchObject({ up: [2, 0], volumes: [all, []], leftOn: null })
+})
+
+test('what a move left down is started a minute later, also by a clock that was put back', async () => {
+  const { t, subject } = await twoServers()
+  storeMove(t.db, subject.id, { ...moved, status: 'failed', from: second, isDown: true })
+  t.engines.setAway({ serverId: second }, true)
+  const clock = new TestClock('2026-05-04T03:00:00Z')
+  const stop = new AbortController()
+  onTestFinished(() => stop.abort())
+  void keepMoves({ ...t.deps, scheduler: new Scheduler(clock) }, { signal: stop.signal })
+  await clock.pass(0)
+  t.engines.setAway({ serverId: second }, false)
+  clock.set('2026-05-03T03:00:00Z')
+  for (let minutes = 0; minutes < 3; minutes++) await clock.pass(60_000)
+  await until(() => !getMove(t.db, subject.id)!.isDown)
 })
 
 test('a command isn’t begun beside volumes that don’t count any more', async () => {
