@@ -165,8 +165,9 @@ function whyNot(
   const what = `${tag} is ${shortDigest(digest)}`
   const current = getCurrent(db, environment.id)
   if (current?.pullDigest === digest) return `Nothing to do: ${what}, which is live.`
-  const waiting = known.find(({ status, pullDigest }) => !isEnded(status) && pullDigest === null)
-  if (waiting && (waiting.tag === tag || waiting.pattern === pattern))
+  const names = (pull: (typeof known)[number]) =>
+    pattern === null || pull.pattern === null ? pull.tag === tag : pull.pattern === pattern
+  if (known.some((pull) => !isEnded(pull.status) && pull.pullDigest === null && names(pull)))
     return 'Nothing to do: a deployment that pulls it is waiting.'
   const last = known.find((pull) => pull.tag === tag && pull.pullDigest !== null)
   if (last?.pullDigest === digest)
