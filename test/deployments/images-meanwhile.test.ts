@@ -33,3 +33,28 @@ test.each(['try', 'digest'])(
     expect((await list())[0]).toEqual(['manual', 'running', 'stable', newer])
   },
 )
+
+test('an image that is pushed while the one before it is pulled is deployed after that', async () => {
+  const { t, ada, registry, check, id, list } = await following('stable')
+  const one = registry.push('stable', { version: 2 })
+  const { pullImage } = t.docker
+  const begun = Promise.withResolvers<void>()
+  const pushed = Promise.withResolvers<void>()
+  onTestFinished(() => pushed.resolve())
+  t.faults.pullImage = async function* (image, options) {
+    begun.resolve()
+    await pushed.promise
+    yield* pullImage(image, options)
+  }
+  await triggered(ada, id)
+  await begun.promise
+  expect(await check()).toBe(0) // it is what is pulled
+  const two = registry.push('stable', { version: 3 })
+  expect(await check()).toBe(1)
+  pushed.resolve()
+  await t.jobs.idle()
+  expect((await list()).slice(0, 2)).toEqual([
+    ['manual', 'running', 'stable', two],
+    ['manual', 'superseded', 'stable', one],
+  ])
+})

@@ -9,10 +9,11 @@ import { pullImage } from '../../runtime/images/pull-image.ts'
 import { bytes } from '../../web/units.ts'
 import type { Run } from '../context.ts'
 import { imageNameOf } from '../images.ts'
+import { updateDeployment } from '../store.ts'
 
 /** Pulls the image that the deployment names, and keeps it under a name of its own, as a built one. */
 export async function pull(run: Run, asked: string) {
-  const { project, deployment, docker, log, signal } = run
+  const { db, project, deployment, docker, log, signal } = run
   const { ownerId } = project
   const { reference, pattern } = parseImage(asked)!
   const auth = authFor(run, { ownerId, image: asked })
@@ -22,6 +23,8 @@ export async function pull(run: Run, asked: string) {
   if (pattern !== null) log(`The newest version of ${asked} is ${tag}`)
   const wanted = deployment.pullDigest ?? reference.digest ?? tag!
   const facts = await check(run, { remote, tag: wanted, image: name })
+  // a check for new images meanwhile compares with it
+  if (facts) updateDeployment(db, deployment.id, { pullReference: name, pullDigest: facts.digest })
   const { image, digest } = await pullImage(run, {
     ownerId,
     image: name,
