@@ -131,10 +131,11 @@ export class CheckWatch {
     this.#seen.set(deployment.id, { askedAt: now, due: now + Math.min(after, left), greenSince })
   }
 
-  /** Its project may also be deleted while the provider is asked. */
+  /** Its project may also be deleted while the provider is asked, and it cancelled or superseded. */
   #isHalted(id: string) {
     const job = getJob(this.#deps.db, id)
     if (!job || job.project.deletingAt || job.environment.deletingAt) return true
+    if (job.deployment.status !== 'waiting') return true
     return findUser(this.#deps.db, job.project.ownerId).disabledAt !== null
   }
 
