@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { listPromotedTo } from '../environments/promotion-store.ts'
+import { refuseShared } from '../environments/share.ts'
 import { findEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
@@ -53,6 +54,7 @@ export function findPromotable(
       `${name} builds its own versions. Choose in its settings what it is promoted from.`,
     )
   const from = findEnvironment(db, { id: promoteFrom, projectId: project.id })
+  if (!deploymentId) refuseShared(db, from) // which version goes on there isn't decided
   const source = deploymentId
     ? findDeployment(db, { id: deploymentId, projectId: project.id })
     : getCurrent(db, from.id)

@@ -155,3 +155,15 @@ test('a version that was stopped isn’t given all requests: they go on to the o
   const promoted = await ask('promote')
   expect(promoted.json.watch).toMatchObject({ share: null, figures: { after: { requests: 0 } } })
 })
+
+test('a version that has a share isn’t promoted further unless it is named, until that is decided', async () => {
+  const { ada, path, project, second, ask } = await shared()
+  const asked = { name: 'further', promoteFrom: project.environmentId }
+  const further = `${path}/envs/${(await ada.post(`${path}/envs`, asked)).json.id}/promote`
+  expect([(await ada.get(further)).status, (await ada.post(further)).status]).toEqual([409, 409])
+  const named = await ada.get(`${further}?deployment_id=${second.id}`)
+  expect(named.json).toMatchObject({ refused: null, deploymentId: second.id })
+  await ask('promote')
+  const promoted = await ada.post(further)
+  expect([promoted.status, promoted.json.imageOf]).toEqual([201, second.id])
+})
