@@ -72,6 +72,12 @@ export const triggerForm = (config: Config) =>
       if (asked.at && asked.strategy === 'share')
         refuse(issues, 'strategy', 'can’t be combined with a time. Send only one of them.')
       if (asked.zone && !asked.at) refuse(issues, 'zone', 'needs a time (at).')
+      if (asked.note && asked.at)
+        refuse(
+          issues,
+          'note',
+          'can’t be combined with a time: what is planned waits for the end of a freeze. Send only one.',
+        )
       const others = ['repositoryUrl', 'branch', 'tag', 'commit', 'image', 'noCache', 'at'] as const
       for (const field of others)
         if (reuseImage && asked[field])

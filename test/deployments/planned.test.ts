@@ -114,7 +114,7 @@ test('one that can’t be deployed at its time says why, until it is planned aga
   expect((await s.planned()).problem).toBeNull()
 })
 
-test('times in the past, too far away or in a bad form are refused, and plan nothing', async () => {
+test('times in the past, too far away, in a bad form or with a note for now are refused, and plan nothing', async () => {
   const s = await setUp()
   const refused = async (asked: Record<string, unknown>, field: string) => {
     const { status, json } = await s.plan(asked)
@@ -128,6 +128,7 @@ test('times in the past, too far away or in a bad form are refused, and plan not
   await refused({ at: '2026-11-28T08:00', zone: 'Mars/Base' }, 'zone')
   await refused({ zone: 'UTC' }, 'zone')
   await refused({ at: '2026-11-28T08:00Z', reuseImage: true }, 'at')
+  await refused({ at: '2026-11-28T08:00Z', note: 'it can’t wait' }, 'note')
   await refused({ at: '2026-11-28T08:00Z', environmentId: 'none' }, 'environmentId')
   expect(await s.planned()).toBeNull()
   expect(await s.list()).toEqual([])
