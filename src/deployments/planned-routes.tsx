@@ -18,6 +18,7 @@ import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { HiddenFields } from '../web/form.tsx'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
@@ -119,6 +120,11 @@ const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps)
     at: planned.at.toISOString().slice(0, 16),
     zone: 'UTC',
   }
+  const { repositoryUrl, noCache } = planned?.version ?? {}
+  const kept = [
+    ...(repositoryUrl ? [{ name: 'repository_url', value: repositoryUrl }] : []),
+    ...(noCache ? [{ name: 'no_cache', value: '1' }] : []),
+  ]
   return (
     <ModalForm
       title={
@@ -131,6 +137,7 @@ const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps)
       draft={draft}
       submit={planned ? 'Change time' : 'Plan deployment'}
     >
+      <HiddenFields fields={kept} />
       <SchemaFields
         schema={form}
         names={['at', 'zone', ...(project.image === null ? [ref, 'commit'] : ['image'])]}

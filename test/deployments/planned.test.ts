@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { keepPlanned } from '../../src/deployments/planned.ts'
-import { auditEvents } from '../../src/db/schema.ts'
+import { auditEvents, plannedDeployments } from '../../src/db/schema.ts'
 import { readMoment } from '../../src/web/moment.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { TestClock } from '../support/clock.ts'
@@ -156,6 +156,24 @@ test('the dialog keeps what was typed when a time is refused', async () => {
   const made = await s.ada.form(path, { at: '2026-11-28T10:00', zone: 'Asia/Tokyo' })
   expect(made.status).toBe(303)
   expect((await s.planned()).at).toBe('2026-11-28T01:00:00.000Z')
+})
+
+test('another time in the dialog changes nothing else of what a program planned', async () => {
+  const s = await setUp()
+  const path = `${s.environment}/planned`
+  const { url } = s.project.repository
+  await s.plan({ at: '2026-11-28T10:00Z', tag: 'v1', repositoryUrl: `${url}/`, noCache: true })
+  const stored = () => s.t.db.select().from(plannedDeployments).get()!
+  const { version } = stored()
+  const { text } = await s.ada.page(path)
+  const hidden = text.matchAll(/type="hidden" name="([a-z_]+)" value="([^"]*)"/g)
+  const sent = Object.fromEntries(Array.from(hidden, ([, name, value]) => [name, value]))
+  const made = await s.ada.form(path, { ...sent, at: '2026-11-29T10:00Z', tag: 'v1' })
+  expect(made.status, made.text).toBe(303)
+  expect(stored()).toMatchObject({
+    at: new Date('2026-11-29T10:00Z'),
+    version: { repositoryUrl: version.repositoryUrl, tag: 'v1', noCache: true },
+  })
 })
 
 test('a token that may deploy can’t plan another repository, whose code would get the secrets', async () => {
