@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
+import { asWriter } from '../db/queries.ts'
 import type { Docker } from '../docker/index.ts'
 import { listSources } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -17,6 +18,7 @@ import { findProject, listSiblings } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { fieldsOf } from '../web/form-fields.ts'
 import { input } from '../web/input.ts'
@@ -24,8 +26,10 @@ import type { Draft } from '../web/draft.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { triggerDeployment } from './trigger.ts'
+import { enqueue } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
+import { publishSuperseded } from './waiting-store.ts'
+import type { Queued } from './waiting-store.ts'
 
 /** Derives an empty name in the form from the repository or the image. API clients must send a name. */
 const named = factory.createMiddleware(async function fillInName(c, next) {
@@ -65,11 +69,11 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
     .post('/projects', named, newInput, (c) => {
       const isShown = clientOf(c) === 'program'
       const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
-      const { project, webhookSecret } = createProject(deps, wanted)
+      const { project, webhookSecret, queued } = create(c, wanted)
       audit(c, 'project.created', aboutProject(project))
-      const trigger = c.var.token ? 'api' : 'manual'
+      if (queued) begin(c, project, queued)
       return moveOn(c, {
-        to: nextPlace(c, { project, trigger: c.var.input.deploy ? trigger : null }),
+        to: nextPlace(project, queued),
         created: true,
         location: `/projects/${project.id}`,
         said: 'Project created.',
@@ -81,21 +85,36 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
       })
     })
 
-  /** A deploy key is shown first, as it must be added to the repository before a clone can succeed. */
-  function nextPlace(
-    c: Context,
-    { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },
-  ) {
-    const isKeyNew =
-      usesDeployKey(project) &&
-      !listSiblings(db, project).some((other) => other.deployKeyPublic === project.deployKeyPublic)
-    if (isKeyNew) return `/projects/${project.id}/settings#deploy-key`
-    if (!trigger) return `/projects/${project.id}`
-    const started = triggerDeployment(deps, { project, trigger, triggeredBy: userOf(c).email })
-    audit(c, 'deployment.triggered', {
-      object: { kind: 'deployment', id: started.id, name: project.name },
+  /** Both or none: a project whose first deployment is refused would be created again. */
+  function create(c: Context, wanted: Parameters<typeof createProject>[1]) {
+    const trigger = (c as Context<Env>).var.token ? 'api' : 'manual'
+    return asWriter(db, () => {
+      const made = createProject(deps, wanted)
+      const { project } = made
+      const asked = { project, trigger, triggeredBy: userOf(c).email, isAsked: true } as const
+      const isDeployed = wanted.input.deploy && !hasNewKey(project)
+      return { ...made, queued: isDeployed ? enqueue(db, asked) : null }
     })
-    return deploymentPath(started)
+  }
+
+  function begin(c: Context, { name }: Project, queued: Queued) {
+    publishSuperseded(deps, queued)
+    deps.jobs.wake()
+    audit(c, 'deployment.triggered', {
+      object: { kind: 'deployment', id: queued.deployment.id, name },
+    })
+  }
+
+  /** It must be added to the repository before a clone can succeed. */
+  function hasNewKey(project: Project) {
+    const isSame = (other: Project) => other.deployKeyPublic === project.deployKeyPublic
+    return usesDeployKey(project) && !listSiblings(db, project).some(isSame)
+  }
+
+  /** A new deploy key is shown first. */
+  function nextPlace(project: Project, queued: Queued | null) {
+    if (hasNewKey(project)) return `/projects/${project.id}/settings#deploy-key`
+    return queued ? deploymentPath(queued.deployment) : `/projects/${project.id}`
   }
 
   function newProject(c: Context, draft: Draft) {

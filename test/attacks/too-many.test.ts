@@ -113,6 +113,9 @@ describe('one user may not have more than so many', () => {
     const refused = await ada.post(`/projects/${project.id}/deployments`)
     refusedAt(limits.deployments, refused, 429)
     expect(refused.headers.get('Retry-After')).toBe('60')
+    const another = { name: 'more', repositoryUrl, deploy: true }
+    refusedAt(limits.deployments, await ada.post('/projects', another), 429)
+    expect((await ada.get('/projects')).json.items).toHaveLength(1) // it isn't created either
     const stored = (await ada.get(`/projects/${project.id}/deployments?limit=500`)).json
     expect(stored.items).toHaveLength(limits.deployments)
     await ada.put(`/projects/${project.id}/settings`, { webhookSecret: secret })
