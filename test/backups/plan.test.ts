@@ -43,6 +43,17 @@ test('a plan backs up when it is due, keeps what it says, and forgets the rest o
   )
 })
 
+test('the last backups are kept, also those that were made after the clock was put back', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 2, prove: 'never' })
+  await s.backUp()
+  const before = await s.backUp()
+  for (const one of s.restic.snapshots) one.at = new Date('2100-01-01')
+  const last = await s.backUp()
+  expect(s.restic.backups).toEqual([`backup=${before.id}`, `backup=${last.id}`])
+  expect((await s.ada.get(`/backups/${last.id}`)).json.removedAt).toBeNull()
+})
+
 test('what is proven stays, whatever the plan keeps', async () => {
   const s = await aService()
   await s.plan({ keepLast: 1 })

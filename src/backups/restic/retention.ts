@@ -14,7 +14,8 @@ type Options = {
 /** Ids of the snapshots whose backup needn't be kept. All snapshots of a backup stay or go together. */
 export function expired(snapshots: StoredSnapshot[], { keep, keepTags, zone = 'UTC' }: Options) {
   const backups = Map.groupBy(snapshots, backupOf).values().toArray()
-  const newestFirst = backups.toSorted((a, b) => timeOf(b) - timeOf(a))
+  // the ids of backups grow, also when the clock was put back, and their times don't
+  const newestFirst = backups.toSorted((a, b) => (backupOf(a[0]!) < backupOf(b[0]!) ? 1 : -1))
   // the newest is kept in any case, as restic does: no plan may leave nothing
   const isKept = (backup: StoredSnapshot[], at: number) =>
     at === 0 || backup.some(({ tags }) => keepTags.some((tag) => tags.includes(tag)))
