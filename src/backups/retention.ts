@@ -98,7 +98,10 @@ function noLongerKept(
   // others may be proven: of a target that was removed, or of another Davit
   const own = listed.filter(({ tags }) => tags.some((tag) => knownTags.has(tag)))
   const inUse = known.filter((one) => isInUse(db, one))
-  const proven = known.find((one) => one.provenAt && !one.provenError && !one.goneAt) // the newest
+  const there = new Set(listed.map(({ id }) => id))
+  const isProven = ({ provenAt, provenError, goneAt, files }: Backup) =>
+    provenAt && !provenError && !goneAt && files.every(({ snapshot }) => there.has(snapshot))
+  const proven = known.find(isProven) // the newest
   const keepTags = [...inUse, ...(proven ? [proven] : [])].map(backupTag)
   return expired(own, { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone })
 }

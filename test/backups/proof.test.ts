@@ -116,6 +116,20 @@ test('only the newest proven backup is kept beyond the plan', async () => {
   expect(restic.backups).toEqual([`backup=${third.id}`, `backup=${last.id}`])
 })
 
+test('a proven backup that someone removed there isn’t the one that is kept', async () => {
+  const scene = await aService()
+  const { restic, backUp, plan } = scene
+  await plan({ keepLast: 1, prove: 'never' })
+  const first = await backUp()
+  await prove(scene, first.id)
+  const second = await backUp()
+  await prove(scene, second.id)
+  const theirs = restic.snapshots.filter(({ tags }) => tags.includes(`backup=${second.id}`))
+  for (const one of theirs) restic.snapshots.splice(restic.snapshots.indexOf(one), 1)
+  const last = await backUp()
+  expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${last.id}`])
+})
+
 test('a plan has each backup proven, or one a week', async () => {
   const scene = await aService()
   const { backUp, plan, ada } = scene
