@@ -119,9 +119,12 @@ export const isInUse = (db: Tx, backup: Pick<Backup, 'id'>) =>
 export const isBeforeRestore = (db: Tx, { id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) =>
   listRestoresInto(db, subjectId).some(({ restore }) => restore?.before === id)
 
-/** When one of the subject’s backups was last proven, whether it is still there or not. */
+/**
+ * When one of the subject’s backups was last proven, whether it is still there or not. One of a clock that was put back
+ * since doesn’t count.
+ */
 export function getProofOf(db: Tx, subjectId: string): Date | null {
-  const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
+  const isProven = and(lte(backups.provenAt, new Date()), isNull(backups.provenError))
   const of = and(eq(backups.subjectId, subjectId), isProven)
   return getRow(db, backups, of, desc(backups.provenAt))?.provenAt ?? null
 }

@@ -142,6 +142,20 @@ test('a plan has each backup proven, or one a week', async () => {
   expect(await isProven(await backUp())).toBe(false)
 })
 
+test.each([
+  ['a week before, less what that backup took longer', -7 * 24 * 60 + 5, true],
+  ['six days before', -6 * 24 * 60, false],
+  ['by a clock that was put back since', 365 * 24 * 60, true],
+])('whether a weekly proof is due after one: %s', async (_, minutes, isDue) => {
+  const scene = await aService()
+  const { backUp, plan, ada, db } = scene
+  await plan({ prove: 'weekly' })
+  const { id } = await backUp()
+  setBackup(db, id, { provenAt: new Date(Date.now() + minutes * 60_000) })
+  const last = await backUp()
+  expect((await ada.get(`/backups/${last.id}`)).json.proven !== null).toBe(isDue)
+})
+
 test('a proof that is due is stored with the end of its backup, so that no kill between them loses it', async () => {
   const usual = new SimulatedRestic()
   const seen: [status: string, isProving: boolean][] = []
