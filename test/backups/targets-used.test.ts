@@ -87,3 +87,19 @@ test('a target isn’t moved under a backup that hasn’t ended, also one that b
   expect((await ada.put(target, { bucket: 'elsewhere' })).status).toBe(409)
   expect((await ada.get(target)).json.bucket).toBe(s3.bucket)
 })
+
+test('two targets that are tried out at once can’t share a repository either', async () => {
+  let tries = 0
+  const both = Promise.withResolvers<void>()
+  const { ada } = await aService({
+    async tryOut() {
+      if (++tries === 2) both.resolve()
+      await both.promise
+      return { hostKey: null }
+    },
+  })
+  const names = ['one', 'two']
+  const added = await Promise.all(names.map((name) => ada.post(settings, { ...s3, name })))
+  expect(added.map(({ status }) => status).toSorted()).toEqual([201, 422])
+  expect(added.flatMap(({ json }) => json.errors ?? [])).toMatchObject([{ field: 'endpoint' }])
+})

@@ -33,7 +33,12 @@ export const target = resource({
   most: 'targets',
   sentTo: ['endpoint', 'host', 'url'],
   neverSent: ['password'],
-  refuse: (db, { values, ...of }) => refuseMoveUnderBackup(db, { ...values, ...of } as OpenTarget),
+  refuse(db, { values, ...of }) {
+    const wanted = { ...values, ...of } as OpenTarget
+    const before = getTarget(db, wanted)
+    if (!before || whereOf(before) !== whereOf(wanted)) refuseTwins(db, wanted)
+    refuseMoveUnderBackup(db, wanted)
+  },
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
   empty: 'Add one to back up services and volumes: a bucket, another server or a directory.',
