@@ -88,6 +88,26 @@ test('a target isn’t moved under a backup that hasn’t ended, also one that b
   expect((await ada.get(target)).json.bucket).toBe(s3.bucket)
 })
 
+test('a target isn’t moved away from a backup that was made while it was tried out', async () => {
+  const existing: boolean[] = []
+  let meanwhile = async () => {}
+  const { ada, backUp } = await aService({
+    async tryOut(_, { mustExist }) {
+      existing.push(mustExist)
+      await meanwhile()
+      return { hostKey: null }
+    },
+  })
+  const { json } = await ada.post(settings, s3)
+  const target = `${settings}/${json.id}`
+  meanwhile = async () => void (await backUp({ targetId: json.id }))
+  expect((await ada.put(target, { bucket: 'elsewhere' })).status).toBe(409)
+  expect((await ada.get(target)).json.bucket).toBe(s3.bucket)
+  meanwhile = async () => {}
+  expect((await ada.put(target, { bucket: 'elsewhere' })).status).toBe(200)
+  expect(existing).toEqual([false, false, true])
+})
+
 test('two targets that are tried out at once can’t share a repository either', async () => {
   let tries = 0
   const both = Promise.withResolvers<void>()

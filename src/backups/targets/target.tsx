@@ -71,7 +71,11 @@ export const target = resource({
       const isLeft = isMoved && hasBackupsOn(deps.db, id)
       const missing = isLeft ? notMoved(wanted) : hasKey ? noRepository() : null
       const { hostKey, lost } = await tryOut(deps, wanted, { signal, missing })
-      const also = () => void setTargetOfLost(deps.db, lost ?? [], wanted)
+      const also = () => {
+        // of one that was made while it was tried out, its repository wasn't looked for
+        if (isMoved && !missing && hasBackupsOn(deps.db, id)) throw madeMeanwhile()
+        setTargetOfLost(deps.db, lost ?? [], wanted)
+      }
       const { userPassword, password } = wanted
       const columns = { id, password, userPassword, hostKey: hostKey ?? wanted.hostKey }
       const once = { text: password, what: 'the key', says: keepKey }
@@ -154,6 +158,9 @@ const notMoved = ({ kind }: OpenTarget) =>
     addressOf[kind],
     'has no copy of the repository, whose backups would be lost. Copy it there first, or add another target.',
   )
+
+const madeMeanwhile = () =>
+  new AppError('conflict', 'A backup was made to this target meanwhile. Change it again.')
 
 const keepKey = (
   <>
