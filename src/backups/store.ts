@@ -262,5 +262,7 @@ export const setTargetOfLost = (
 export function isOverdue(db: Tx, { subjectId, dueAt }: Plan) {
   if (!dueAt || listUnfinished(db, subjectId).length > 0) return false
   const last = getLastGood(db, subjectId)
-  return !last || last.createdAt < dueAt
+  const now = new Date()
+  const isAhead = last !== null && last.createdAt > now && dueAt <= now // the clock was put back since
+  return !last || last.createdAt < dueAt || isAhead
 }

@@ -4,7 +4,7 @@ import { updateUser } from '../../src/accounts/store.ts'
 import { setOwner } from '../../src/admin/transfer-store.ts'
 import { planForm } from '../../src/backups/forms.ts'
 import { timed } from '../../src/backups/start.ts'
-import { backupPlans, listPlansOn } from '../../src/backups/store.ts'
+import { backupPlans, listPlansOn, setBackup } from '../../src/backups/store.ts'
 import { events } from '../../src/db/schema.ts'
 import { planAgain, startDue } from '../../src/jobs/due.ts'
 import { turnPlansOff } from '../../src/server/store.ts'
@@ -156,6 +156,19 @@ test('a due time without a backup is overdue until one succeeds', async () => {
   delete s.restic.faults.storeVolumes
   await s.backUp()
   expect(await plan()).toMatchObject({ overdue: false })
+})
+
+test('a backup of a clock that ran ahead is none of a due time since then', async () => {
+  const s = await aService()
+  await s.plan()
+  const { id } = await s.backUp()
+  setBackup(s.db, id, { createdAt: new Date('2100-01-01') })
+  s.restic.faults.storeVolumes = async () => {
+    throw away()
+  }
+  await s.due(night)
+  await s.t.jobs.idle()
+  expect((await s.ada.get(s.path)).json.plan.overdue).toBe(true)
 })
 
 test('a due time is skipped while the backup before waits, its owner is disabled or its target is gone', async () => {
