@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { componentOf, id, shown, time, listOf, nothing, does, creates } from '../web/operation.ts'
+import {
+  componentOf,
+  id,
+  shown,
+  time,
+  listOf,
+  lists,
+  nothing,
+  does,
+  creates,
+} from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { SessionRow, UserRow } from './store.ts'
 
@@ -53,7 +63,7 @@ export const operations: SliceOperations = () => ({
     'GET /settings/profile': does('Get your profile', user()),
     'PUT /settings/profile': does('Change your e-mail address or name', user()),
     'PUT /settings/password': does('Change your password; ends your other sessions', user()),
-    'GET /settings/sessions': does('List your sessions', listOf(session())),
+    'GET /settings/sessions': lists('List your sessions', session()),
     'DELETE /settings/sessions': does('End all other sessions', listOf(session())),
     'DELETE /settings/sessions/:id': does(
       'End a session; ending your own returns an empty response',

@@ -6,6 +6,8 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
+import { firstPage, pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
 import { userOf } from '../web/user-of.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
@@ -19,7 +21,13 @@ import { logIn } from './log-in.ts'
 import { takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
+import {
+  deleteOtherSessions,
+  deleteOwnSession,
+  hasUsers,
+  listSessions,
+  pageOfSessions,
+} from './store.ts'
 import type { UserRow } from './store.ts'
 import { loginView, registerView } from './views.tsx'
 import { ResourceList } from '../resources/list.tsx'
@@ -79,7 +87,7 @@ export const sessionRoutes = (deps: RouteDeps) => {
 
   return factory
     .createApp()
-    .get('/settings/sessions', (c) => show(c, sessions(c)))
+    .get('/settings/sessions', paged(), (c) => show(c, sessions(c, c.req.valid('query'))))
     .delete('/settings/sessions', (c) => {
       deleteOtherSessions(deps.db, { userId: userOf(c).id, id: c.var.session!.id })
       audit(c, 'sessions.ended')
@@ -97,7 +105,8 @@ export const sessionRoutes = (deps: RouteDeps) => {
       return showSaved(c, { to: '/settings/sessions', said: 'Session ended.', ...sessions(c) })
     })
 
-  function sessions(c: Context<Env>) {
+  /** A page shows them all, the last seen first. */
+  function sessions(c: Context<Env>, page: Page = firstPage) {
     const currentId = c.var.session?.id
     const all = listSessions(deps.db, userOf(c).id)
     return settingsView(c, {
@@ -140,10 +149,10 @@ export const sessionRoutes = (deps: RouteDeps) => {
           remove={{ verb: 'End', noun: 'session', asks: false }}
         />
       ),
-      json: () => ({
-        items: all.map((session) => sessionJson(session, currentId)),
-        nextCursor: null,
-      }),
+      json: () => {
+        const list = pageOf(pageOfSessions(deps.db, { userId: userOf(c).id, ...page }), page)
+        return { ...list, items: list.items.map((session) => sessionJson(session, currentId)) }
+      },
     })
   }
 }

@@ -2,7 +2,7 @@ import { and, desc, eq, gt, isNull, lt, lte, ne, notInArray, or, sql } from 'dri
 import type { SQLWrapper } from 'drizzle-orm'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
-import { deleteFound, getRow, hasRow, listRows, preparedOnce } from '../db/queries.ts'
+import { deleteFound, getRow, hasRow, listPage, listRows, preparedOnce } from '../db/queries.ts'
 import {
   apiTokens,
   invites,
@@ -132,13 +132,13 @@ export const setSessionSeen = (
 ) => db.update(sessions).set(seen).where(eq(sessions.id, id)).run()
 
 export const listSessions = (db: Tx, userId: string) =>
-  listRows(
-    db,
-    sessions,
-    and(eq(sessions.userId, userId), gt(sessions.expiresAt, new Date())),
-    desc(sessions.lastSeenAt),
-    desc(sessions.id),
-  )
+  listRows(db, sessions, isLiveOf(userId), desc(sessions.lastSeenAt), desc(sessions.id))
+
+export const pageOfSessions = (db: Tx, { userId, ...page }: { userId: string } & Page) =>
+  listPage(db, sessions, isLiveOf(userId), page)
+
+const isLiveOf = (userId: string) =>
+  and(eq(sessions.userId, userId), gt(sessions.expiresAt, new Date()))
 
 export const deleteSession = (db: Tx, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()

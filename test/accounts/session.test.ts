@@ -179,6 +179,8 @@ describe('a session', () => {
   })
 })
 
+type SessionList = { items: { id: string }[]; nextCursor: string | null }
+
 describe('the list of sessions', () => {
   test('has the user’s own, marks the current one and tells no secret', async () => {
     const { app } = accountsApp({ env: { DAVIT_REGISTRATION: 'open' } })
@@ -202,6 +204,32 @@ describe('the list of sessions', () => {
     const page = await (await visitor.get('/settings/sessions')).text()
     expect(page).toContain('Firefox on Linux')
     expect(page).toContain('203.0.113.5')
+  })
+
+  test('is read by pages, the newest first', async () => {
+    const { app } = accountsApp()
+    await registered(app, ada)
+    await new Visitor(app).json('/auth/login', ada)
+    const visitor = new Visitor(app)
+    await visitor.json('/auth/login', ada)
+    const read = async (query: string) => {
+      const path = `/settings/sessions${query}`
+      const response = await visitor.get(path, { accept: 'application/json' })
+      return { status: response.status, ...((await response.json()) as SessionList) }
+    }
+    const whole = await read('')
+    const first = await read('?limit=2')
+    const second = await read(`?limit=2&cursor=${first.nextCursor}`)
+    expect(first.items).toHaveLength(2)
+    expect([...first.items, ...second.items]).toEqual(whole.items)
+    expect(whole.items.map(({ id }) => id)).toEqual(
+      whole.items
+        .map(({ id }) => id)
+        .toSorted()
+        .reverse(),
+    )
+    expect([whole.nextCursor, second.nextCursor]).toEqual([null, null])
+    expect((await read('?limit=0')).status).toBe(422)
   })
 
   test('ends one', async () => {
