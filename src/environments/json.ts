@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { componentOf, id, shown, nothing, does, lists, creates } from '../web/operation.ts'
+import { componentOf, id, shown, nothing, does, listOf, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { placesOf } from '../addresses/places.ts'
 import { namedUrl, urlOn } from '../addresses/urls.ts'
@@ -68,7 +68,7 @@ export const operations: SliceOperations = () => ({
     'GET /envs/:envId/variables': lists('List variables; secret values are null', variable()),
     'POST /envs/:envId/variables': creates(
       'Create a variable, or all those of a .env text',
-      z.union([variable(), z.object({ items: z.array(variable()) })]),
+      z.union([variable(), listOf(variable())]),
     ),
     'GET /envs/:envId/variables/text': does(
       'Get all variables as text, without secrets',

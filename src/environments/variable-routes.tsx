@@ -6,6 +6,7 @@ import { factory } from '../web/factory.ts'
 import { emptyDraft, enterAgain } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
+import { flagOf } from '../web/fields.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { looksSecret, secretNames } from '../logs/secret-names.ts'
 import { pause } from '../platform/pause.ts'
@@ -89,7 +90,7 @@ export const variableRoutes = (
           await pause()
         }
         const said = `${counted(items.length, 'variable')} saved.`
-        const json = () => ({ items: items.map(variableJson) })
+        const json = () => ({ items: items.map(variableJson), nextCursor: null })
         return moveOn(c, { to, created: true, said, json })
       }
       const variable = insertVariable(db, secrets, {
@@ -137,7 +138,7 @@ export const variableRoutes = (
     return {
       title: 'New variable',
       page: () => (
-        <VariableModal environment={environment} variable={null} draft={shownAgain(draft)} />
+        <VariableModal environment={environment} variable={null} draft={shownAgain(draft, null)} />
       ),
     }
   }
@@ -148,7 +149,11 @@ export const variableRoutes = (
     return {
       title: variable.key,
       page: () => (
-        <VariableModal environment={environment} variable={variable} draft={shownAgain(draft)} />
+        <VariableModal
+          environment={environment}
+          variable={variable}
+          draft={shownAgain(draft, variable)}
+        />
       ),
       json: () => variableJson(variable),
     }
@@ -161,10 +166,16 @@ const about = ({ id, key }: Variable, { project, environment }: OwnEnvironment) 
 })
 
 /** The form has the value of a secret no more: it must not be taken for one that stays. */
-const shownAgain = (draft: Draft): Draft =>
-  draft.values.secret === '1' && draft.values.value
-    ? { ...draft, errors: { value: enterAgain, ...draft.errors } }
-    : draft
+function shownAgain(draft: Draft, variable: Variable | null): Draft {
+  const { key = '', value, secret = '' } = draft.values
+  const isSecret = flagOf(secret) ?? variable?.secret ?? looksSecret(key)
+  if (!isSecret || !value) return draft
+  return {
+    ...draft,
+    values: { ...draft.values, secret: '1', value: '' },
+    errors: { value: enterAgain, ...draft.errors },
+  }
+}
 
 type VariableModalProps = { environment: Environment; variable: Variable | null; draft: Draft }
 

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext, enterAgain } from './draft.ts'
 import { CopyButton } from './copy.tsx'
+import { flagOf } from './fields.ts'
 import { Icon } from './icons.tsx'
 
 type Field = {
@@ -120,7 +121,7 @@ export const TextArea = ({
       data-secret={secret === true ? '' : secret || undefined}
     >
       {/* the parser drops a first line break, so one is added */}
-      {`\n${typeof secret === 'string' && typed(secret, '') === '1' ? '' : typed(name, value)}`}
+      {`\n${typeof secret === 'string' && flagOf(typed(secret, '')) ? '' : typed(name, value)}`}
     </textarea>
   </FieldFrame>
 )
@@ -178,7 +179,7 @@ export const Checkbox = ({
       data-follows={follows?.name}
       data-pattern={follows?.pattern.source}
       value="1"
-      checked={typed(name, value ? '1' : '0') === '1'}
+      checked={flagOf(typed(name, value ? '1' : '0')) ?? false}
     />
     <label for={id}>{label}</label>
     <FieldNotes {...{ id, name, label, hint }} />

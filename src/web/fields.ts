@@ -86,7 +86,7 @@ export const decimal = (what: string, { min, max }: { min: number; max: number }
 /** In a form a hidden field for "off" precedes the checkbox: the last line counts. */
 export const flag = () =>
   z.preprocess(
-    (value) => (typeof value === 'string' ? (flags[lastLine(value)] ?? value) : value),
+    (value) => (typeof value === 'string' ? (flagOf(value) ?? value) : value),
     z.boolean('must be true or false (in a form 1 or 0).'),
   )
 
@@ -145,7 +145,7 @@ const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.t
 const isDecimal = (value: unknown) =>
   typeof value === 'string' && /^\d{1,9}(\.\d{1,6})?$/.test(value.trim())
 
-const flags: Record<string, boolean> = {
+const flags: Partial<Record<string, boolean>> = {
   '1': true,
   on: true,
   true: true,
@@ -156,7 +156,8 @@ const flags: Record<string, boolean> = {
   no: false,
 }
 
-const lastLine = (text: string) => text.split('\n').at(-1)!.toLowerCase()
+/** Undefined for a text that isn’t one. */
+export const flagOf = (text: string) => flags[text.split('\n').at(-1)!.toLowerCase()]
 
 const splitLines = (text: string) =>
   text

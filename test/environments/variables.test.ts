@@ -153,14 +153,20 @@ test('a secret keeps its value when the field is left empty', async () => {
   expect(opened()).toEqual({ TOKEN: 'another' })
 })
 
-test('a secret of a refused form is asked for again, lest the former one stays unnoticed', async () => {
+test('a secret of a refused form isn’t shown but asked for again, however it says that it is one', async () => {
   const { ada, path } = await anEnvironment()
   const { id } = (await ada.post(path, { key: 'TOKEN', value: secretText, secret: true })).json
-  const wrong = { key: '1', value: 'another', secret: '1' }
-  for (const answer of [await ada.htmx('PUT', `${path}/${id}`, wrong), await ada.form(path, wrong)])
-    expect(answer.text).toContain('id="field-value-error"')
+  const wrong = { key: '1', value: 'another' }
+  for (const { text } of await Promise.all([
+    ...['1', 'on', 'true', 'yes'].map((secret) => ada.form(path, { ...wrong, secret })),
+    ada.form(path, { ...wrong, key: 'TOKEN' }),
+    ada.htmx('PUT', `${path}/${id}`, wrong),
+  ])) {
+    expect(text).toContain('id="field-value-error"')
+    expect(text).not.toContain(wrong.value)
+  }
   for (const kept of [
-    { ...wrong, value: '' },
+    { ...wrong, value: '', secret: '1' },
     { ...wrong, secret: '0' },
   ])
     expect((await ada.form(path, kept)).text).not.toContain('id="field-value-error"')
@@ -234,6 +240,7 @@ test('a .env file is stored whole', async () => {
   })
   expect(made.status).toBe(201)
   expect(made.json.items).toHaveLength(3)
+  expect(made.json.nextCursor).toBeNull()
   expect(opened()).toEqual({ A: '1', B: '2\n3', C: '$x' })
   expect((await ada.get(path)).json.items.find((v: { key: string }) => v.key === 'B').secret).toBe(
     true,
