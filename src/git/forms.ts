@@ -23,6 +23,12 @@ export const repositoryQuery = z.object({
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
 })
 
+/** Also with the two names that the path of a source's repository has. */
+export const branchesQuery = repositoryQuery.extend({
+  owner: line('the owner of a repository', { max: 300 }).optional(),
+  repo: line('the name of a repository', { max: 300 }).optional(),
+})
+
 /** The base URL is optional for providers with a public host. */
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z

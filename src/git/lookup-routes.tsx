@@ -5,7 +5,7 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { userOf } from '../web/user-of.ts'
-import { repositoriesQuery, repositoryName, repositoryQuery } from './forms.ts'
+import { branchesQuery, repositoriesQuery, repositoryName, repositoryQuery } from './forms.ts'
 import { openLookups } from './look-up.ts'
 import type { LookupDeps } from './look-up.ts'
 import type { Branches } from './look-up.ts'
@@ -31,8 +31,8 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       const { sourceId, search } = c.req.valid('query')
       return listRepositories(c, own(c, sourceId), search)
     })
-    .get('/api/git/branches', query(repositoryQuery), async (c) => {
-      const { sourceId, repository, repositoryUrl: url } = c.req.valid('query')
+    .get('/api/git/branches', query(branchesQuery), async (c) => {
+      const { sourceId, repositoryUrl: url, owner, repo, ...asked } = c.req.valid('query')
       const { signal } = c.req.raw
       if (sourceId === undefined) {
         if (url === undefined)
@@ -40,7 +40,8 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
         return showBranches(c, await lookups.branchesOfUrl({ url, userId: userOf(c).id, signal }))
       }
       const source = own(c, sourceId)
-      if (repository === undefined) throw invalidField('repository', 'must be owner/name.')
+      const { repository = owner && repo && joined(owner, repo) } = asked
+      if (!repository) throw invalidField('repository', 'must be owner/name.')
       return showBranches(c, await lookups.branches({ source, repository, signal }))
     })
     .get('/api/git/look', query(repositoryQuery), async (c) => {
@@ -88,11 +89,14 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
   /** The slashes of a GitLab group path arrive as %2F. */
   function named(c: Context) {
     const source = own(c, c.req.param('sourceId')!)
-    const parsed = repositoryName.safeParse(`${c.req.param('owner')}/${c.req.param('repo')}`)
-    if (!parsed.success) throw notFound('repository')
-    return { source, repository: parsed.data, signal: c.req.raw.signal }
+    const repository = joined(c.req.param('owner')!, c.req.param('repo')!)
+    if (!repository) throw notFound('repository')
+    return { source, repository, signal: c.req.raw.signal }
   }
 }
+
+const joined = (owner: string, repo: string) =>
+  repositoryName.safeParse(`${owner}/${repo}`).data ?? null
 
 /** No key opens it yet, except the project's own. */
 const isSsh = (url: string) => /^(ssh:|[^@:/]+@[^:/]+:)/i.test(url)

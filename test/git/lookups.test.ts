@@ -138,6 +138,8 @@ describe('branches and tags', () => {
     server.add({ fullName: 'ada/app', branches: refs, tags: refs.slice(1) })
     const branches = await ada.get(`/api/git/branches?source_id=${id}&repository=ada/app`)
     expect(branches.json).toEqual({ items: refs, nextCursor: null, defaultBranch: 'main' })
+    const apart = await ada.get(`/api/git/branches?source_id=${id}&owner=ada&repo=app`)
+    expect(apart.json).toEqual(branches.json)
     const path = `/api/git/sources/${id}/repos/ada/app`
     expect((await ada.get(`${path}/branches`)).json).toEqual(branches.json)
     expect((await ada.get(`${path}/tags`)).json.items).toEqual(refs.slice(1))
@@ -176,6 +178,16 @@ describe('branches and tags', () => {
       const { ada, id } = await start()
       const query = new URLSearchParams({ source_id: id, repository })
       expect((await ada.get(`/api/git/branches?${query}`)).status).toBe(422)
+      expect(server.requests).toEqual([])
+    },
+  )
+
+  test.each(['owner=ada', 'repo=app', 'owner=..&repo=app', 'owner=ada&repo=a?b'])(
+    'of %p are not asked for either',
+    async (names) => {
+      const { ada, id } = await start()
+      const refused = await ada.get(`/api/git/branches?source_id=${id}&${names}`)
+      expect(refused.json.errors[0].field).toBe('repository')
       expect(server.requests).toEqual([])
     },
   )

@@ -26,7 +26,7 @@ export function refusalOf({ status, headers }: Response, body: string, question:
     return error('rights', `The token may not see or change ${what}.${rights}`, needed)
   }
   if (status === 404 || status === 410)
-    return error('missing', `There is no ${what} at ${host}, or the token may not see it.`)
+    return error('missing', `${host} has no ${what}, or the token may not see it.`)
   if (status >= 500)
     return error('down', `${title} has an internal error (${status}). Try again later.`)
   return error('down', `${title} refused the request for ${what} (${status}).`)
