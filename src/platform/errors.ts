@@ -67,7 +67,8 @@ export const invalidField = (field: string, message: string) =>
 export const conflictField = (field: string, message: string) =>
   new AppError('conflict', withSubject(field, message), { fields: [{ field, message }] })
 
-const withSubject = (field: string, message: string) =>
+/** A message in lower case says something of its field; others are sentences. */
+export const withSubject = (field: string, message: string) =>
   /^\p{Ll}/u.test(message) ? `${field} ${message}` : message
 
 /**

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { z, ZodType } from 'zod'
-import { AppError, httpStatusOf } from '../platform/errors.ts'
+import { AppError, httpStatusOf, withSubject } from '../platform/errors.ts'
 import type { ErrorCode, FieldError } from '../platform/errors.ts'
 import { camelCase, readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
@@ -113,7 +113,7 @@ export function check<Schema extends ZodType>(
     if (!fields.has(field)) fields.set(field, { field, message })
   }
   const list = [...fields.values()]
-  throw new AppError('invalid', list.map((e) => `${e.field} ${e.message}`.trim()).join(' '), {
+  throw new AppError('invalid', list.map((e) => withSubject(e.field, e.message).trim()).join(' '), {
     fields: list,
   })
 }

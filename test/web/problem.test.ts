@@ -44,3 +44,11 @@ test('an error is the same to a person, a program and the sender of a webhook', 
     expect(sender.headers.get('Content-Type')).toBe('application/problem+json')
   }
 })
+
+test('a refusal starts with its field, unless it is a sentence of its own', async () => {
+  const { owner } = aReceiver()
+  const { json } = await owner.post('/projects', { repositoryUrl: '-x' })
+  expect(json.errors.map((e: { field: string }) => e.field)).toEqual(['name', 'repositoryUrl'])
+  const [missing, sentence] = json.errors
+  expect(json.detail).toBe(`name ${missing.message} ${sentence.message}`)
+})
