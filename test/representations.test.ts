@@ -51,6 +51,15 @@ test('every address has a page, a fragment and JSON, as the client asks', async 
   console.log(table.join('\n'))
 }, 60_000)
 
+test.each([
+  ['Application/JSON', 'application/json'],
+  ['TEXT/HTML, application/json', 'text/html; charset=UTF-8'],
+])('who accepts %s is given %s', async (accept, type) => {
+  const ada = testApp().logIn('ada@example.com')
+  const { headers } = await ada.send('/projects', { headers: { Accept: accept } })
+  expect(headers.get('Content-Type')).toBe(type)
+})
+
 /** All that is asked for with GET, without what only the provider of a login or a git host can answer. */
 const readable = ({ app }: TestApp) =>
   app.routes.filter(

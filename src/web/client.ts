@@ -8,7 +8,7 @@ export function clientOf(c: Context): Client {
   if (isWebSocket(c)) return 'program'
   if (c.req.header('HX-Request') === 'true' && c.req.header('HX-Request-Type') !== 'full')
     return 'partial'
-  const accept = c.req.header('Accept') ?? '*/*'
+  const accept = (c.req.header('Accept') ?? '*/*').toLowerCase()
   if (accept.includes('text/html')) return 'browser'
   if (/json|openmetrics/.test(accept)) return 'program'
   return /^bearer /i.test(c.req.header('Authorization') ?? '') ? 'program' : 'browser'
