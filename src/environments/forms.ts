@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
 import { refuseRefPattern } from '../git/ref-pattern.ts'
@@ -15,6 +16,9 @@ const slug = line('a name such as production', { max: 40 }).regex(
   'must be lower-case letters, digits and hyphens, such as production or pr-12.',
 )
 
+/** Docker reads `/a//b/` as `/a/b`. */
+const mountedAt = (entry: string) => posix.resolve('/', entry.split(':')[1] ?? '')
+
 const volume = line('name:/path', { max: 300 }).regex(
   /^[a-z0-9][a-z0-9_.-]{0,62}:\/(?!\/)[^:]+$/,
   'must be entries such as data:/var/lib/app: a lower-case name, a colon, an absolute path.',
@@ -24,7 +28,7 @@ const volumes = lines(
   volume.refine((entry) => !/\/\.\.?(\/|$)/.test(entry), 'can’t have . or .. in a path.'),
   { max: 20 },
 ).refine(
-  (entries) => new Set(entries.map((entry) => entry.split(':')[1])).size === entries.length,
+  (entries) => new Set(entries.map(mountedAt)).size === entries.length,
   'can’t mount two volumes at the same path.',
 )
 

@@ -130,6 +130,7 @@ const wrong = {
     'data:/a/../b',
     'Data:/a',
     'data:/a\ncache:/a',
+    'data:/a/b\ncache:/a//b/',
     `${'v'.repeat(64)}:/a`,
     'data:/a\u0000b',
     endless,
