@@ -6,10 +6,12 @@ import type { Docker } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import { tooLarge } from '../git/upload.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { branchName } from '../projects/forms.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { findProject } from '../projects/store.ts'
+import { csrfCheck } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { flag, line } from '../web/fields.ts'
@@ -44,6 +46,7 @@ const uploadQuery = z.object({
 const silence = 120
 
 type UploadDeps = TriggerDeps & {
+  secrets: Secrets
   edge: Pick<Edge, 'isOn' | 'mode'>
   config: Config
   docker: Docker
@@ -53,20 +56,16 @@ type UploadDeps = TriggerDeps & {
 
 /**
  * Deploys files that no repository has: a tar archive is the body. It is read by nothing before, which has a limit
- * for bodies and looks for a form, so only a token is accepted: a page of another site can't send one.
+ * for bodies and looks for a form, so a session sends its CSRF token in the header.
  */
 export const uploadRoutes = (deps: UploadDeps) => {
   const { db, config, streams, uploads } = deps
   const audit = auditor(db)
-  const withToken = factory.createMiddleware(async function checkToken(c, next) {
-    if (c.var.token) return next()
-    throw new AppError('forbidden', 'Upload with an API token, as the command davit deploy does.')
-  })
 
   return factory.createApp().post(
     '/projects/:id/uploads',
     ownProject(deps), // before anything else is said of it
-    withToken,
+    csrfCheck(deps, { mayBeForm: false }),
     query(uploadQuery),
     async function upload(c) {
       const { environmentId, branch, noCache, note, strategy, percent, sticky, ...about } =
@@ -93,25 +92,29 @@ export const uploadRoutes = (deps: UploadDeps) => {
               project: findProject(db, ownKey(c)),
               ...{ upload, environmentId, branch, noCache, triggeredBy, note },
               share: shareOf(asked),
-              trigger: 'api',
+              trigger: c.var.token ? 'api' : 'manual',
             }),
         ),
       )
       audit(c, 'deployment.triggered', {
         object: { kind: 'deployment', id: deployment.id, name: project.name },
-        details: { token: c.var.token!.name, files: 'uploaded', ...passedIn(deployment) },
+        details: {
+          ...(c.var.token && { token: c.var.token.name }),
+          files: 'uploaded',
+          ...passedIn(deployment),
+        },
       })
       const json = () => deploymentJson(deployment)
       return moveOn(c, { to: deploymentPath(deployment), created: true, json })
     },
   )
 
-  /** It counts as a stream: it ends with the connection, with the token, and when Davit stops. */
+  /** It counts as a stream: it ends with the connection, with the login, and when Davit stops. */
   async function whileAllowed<T>(c: Context<Env>, work: (signal: AbortSignal) => Promise<T>) {
     const ended = new AbortController()
     const end = () =>
       ended.abort(
-        new AppError('unauthorized', 'The token isn’t valid any more. Nothing was deployed.'),
+        new AppError('unauthorized', 'The login isn’t valid any more. Nothing was deployed.'),
       )
     const stop = () =>
       ended.abort(new AppError('unavailable', 'Davit is stopping. Upload again in a moment.'))

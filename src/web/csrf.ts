@@ -44,20 +44,22 @@ export const csrfToken = (deps: VisitorDeps) =>
  * Signed double submit (OWASP): a change must repeat a token of the cookie, which is bound to the session, in
  * the header or the form, masked or not, and must come from our own pages if the browser sends its origin.
  * The header may repeat several, separated by spaces: a script can't distinguish ours from injected ones.
+ * Without `mayBeForm` it accepts only the header, and leaves the body unread.
  */
-export const csrfCheck = (deps: VisitorDeps) =>
+export const csrfCheck = (deps: VisitorDeps, { mayBeForm = true } = {}) =>
   factory.createMiddleware(async function checkCsrf(c, next) {
     if (unsafe.includes(c.req.method) && !c.var.token && hasHandler(c)) {
       if (!isSameOrigin(c, deps.config.url))
         throw new AppError('forbidden', 'This form was sent from another site. Open it here again.')
-      const sent = (c.req.header('X-CSRF-Token') ?? (await formToken(c)))?.split(' ') ?? []
+      const header = c.req.header('X-CSRF-Token')
+      const sent = (header ?? (mayBeForm ? await formToken(c) : undefined))?.split(' ') ?? []
       const tokens = sent.map((text) => unmasked(text) ?? text)
       const repeated = cookieValues(c, cookieName).filter((held) =>
         tokens.some((token) => sameSecret(token, held)),
       )
       const holders = holdersOf(c, deps)
       if (!repeated.some((token) => holders.some((by) => isGenuine(deps.secrets, by, token))))
-        refuse(c)
+        refuse(c, { mayBeForm })
     }
     await next()
   })
@@ -88,12 +90,13 @@ const xored = (bytes: Buffer, mask: Uint8Array) =>
   Buffer.from(bytes.map((byte, at) => byte ^ mask[at]!))
 
 /** A browser's form is rendered again with its input and a valid token; any other request ends here. */
-function refuse(c: Context<Env>) {
+function refuse(c: Context<Env>, { mayBeForm }: { mayBeForm: boolean }) {
   const error = new AppError(
     'forbidden',
     'This form was open too long, so nothing was saved (its CSRF token has expired). Your input is kept. Send it again.',
   )
-  const isDrawnAgain = c.req.method === 'POST' && isForm(c) && clientOf(c) === 'browser'
+  const isDrawnAgain =
+    mayBeForm && c.req.method === 'POST' && isForm(c) && clientOf(c) === 'browser'
   if (!isDrawnAgain || !isGuarded(c)) throw error
   c.set('refusal', error)
 }

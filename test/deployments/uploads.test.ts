@@ -6,9 +6,12 @@ import { asToken } from '../accounts/visitor.ts'
 import { aRecord, aTar, manyFiles, tarOf } from '../git/tars.ts'
 import type { TarItem } from '../git/tars.ts'
 import type { TestApp } from '../support/app.ts'
+import { aSession } from '../support/session.ts'
 import { until } from '../support/until.ts'
 import { anApp, aProject, finished } from './apps.ts'
 import { app, tokenOf, withProject } from './uploading.ts'
+
+const json = { Accept: 'application/json' }
 
 /** The paths that arrive at the engine, from now on. */
 function seenBy({ faults, docker }: TestApp) {
@@ -44,6 +47,23 @@ test('an upload is deployed like a commit, says where it is from, and goes when 
     const { text } = await ada.page(`/projects/${project.id}${path}`)
     expect([text.includes('dirty'), text.includes('A change')], path).toEqual([true, true])
   }
+})
+
+test('a session uploads, too', async () => {
+  const { t, ada, project } = await withProject()
+  const path = `/projects/${project.id}/uploads`
+  const answer = await ada.send(path, { method: 'POST', body: tarOf(app), headers: json })
+  const made: any = await answer.json()
+  expect([answer.status, made.trigger]).toEqual([201, 'manual'])
+  expect((await finished(ada, made)).status).toBe('running')
+  const [event] = t.db.select().from(auditEvents).all().slice(-1)
+  expect(event?.details).toEqual({ files: 'uploaded' })
+  const page = { Accept: 'text/html' }
+  const browser = await ada.send(path, { method: 'POST', body: tarOf(app), headers: page })
+  expect([browser.status, browser.headers.get('Location')]).toEqual([
+    303,
+    expect.stringContaining(`/projects/${project.id}/deployments/`),
+  ])
 })
 
 test('zstd and no compression are taken as well, and names of every length', async () => {
@@ -178,11 +198,24 @@ describe('refused, with nothing deployed and nothing kept, is', () => {
     expect((await ada.get(`/projects/${project.id}/deployments`)).json.items).toEqual([])
   })
 
-  test('that of a session, of a token for less, and to a project of someone else', async () => {
+  test('that of a session without its CSRF token in the header, whatever its body says', async () => {
+    const { t, ada, project, kept } = await withProject({ jobsWait: true })
+    const headers = { Cookie: `svc_session=${aSession(t, ada.user.id)}; svc_csrf=` }
+    const given = await t.app.request('/health', { headers })
+    const csrf = /svc_csrf=([^;]+)/.exec(given.headers.getSetCookie().join())![1]!
+    headers.Cookie += csrf
+    for (const body of [tarOf(app), new URLSearchParams({ csrf_token: csrf })]) {
+      const path = `/projects/${project.id}/uploads`
+      const { status } = await t.app.request(path, { method: 'POST', headers, body })
+      expect(status).toBe(403)
+    }
+    expect(kept()).toEqual([])
+  })
+
+  test('that of a token for less, and to a project of someone else', async () => {
     const { t, ada, project, upload, kept } = await withProject({ jobsWait: true })
     const body = tarOf(app)
     const path = `/projects/${project.id}/uploads`
-    expect((await ada.send(path, { method: 'POST', body })).status).toBe(403)
     const deploy = asToken(t.app, tokenOf(t, ada.user.id, 'deploy'))
     expect((await deploy('POST', path, { body })).status).toBe(403)
     const limited = makeToken(t.db, {
