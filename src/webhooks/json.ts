@@ -44,7 +44,14 @@ const shownSecret = () => z.object({ webhookSecret: z.string(), registryHook: z.
 const receives = (what: string) => ({
   summary: `Receive ${what}`,
   body: z.looseObject({}),
-  answers: { 200: deployed().extend({ reason: z.string().nullable() }), 202: deployed() },
+  answers: {
+    200: deployed().extend({
+      reason: z.string().nullable(),
+      /** Its event names no repository, so no inbox has it. */
+      ignored: z.literal(true).optional(),
+    }),
+    202: deployed(),
+  },
 })
 
 export const operations: SliceOperations = () => ({

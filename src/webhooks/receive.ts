@@ -31,7 +31,7 @@ export type ReceiveDeps = MakePreviewDeps & {
   checks: CheckWatch
 }
 
-export type Outcome = { deployments: Deployment[]; reason: string }
+export type Outcome = { deployments: Deployment[]; reason: string; ignored?: true }
 
 /** A secret of no project: the check takes as long as with a real one. */
 const nobodysSecret = randomToken()
@@ -122,7 +122,7 @@ function nameless(
   { headers, event }: { headers: Headers; event: string | null },
 ): Outcome {
   if (event !== null && !provider.pushEvents.includes(event))
-    return { deployments: [], reason: `${titled(event)} names no repository.` }
+    return { deployments: [], reason: `${titled(event)} names no repository.`, ignored: true }
   throw claimsSignature(provider, headers)
     ? notAnEvent('The body doesn’t name a repository.')
     : notSigned()

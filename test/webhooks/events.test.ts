@@ -129,7 +129,10 @@ test.each(ofOthers)(
       const delivery = sent[provider](payload, { headers, ...(key !== undefined && { key }) })
       const { status, json } = await post(t, delivery)
       const reason = `${named(event)} names no repository.`
-      expect({ status, json }).toEqual({ status: 200, json: { deployments: [], reason } })
+      expect({ status, json }).toEqual({
+        status: 200,
+        json: { deployments: [], reason, ignored: true },
+      })
     }
     expect(inbox(t, id)).toEqual([])
     expect(countDeployments(t)).toBe(0)
