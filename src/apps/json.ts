@@ -42,8 +42,8 @@ export const environment = componentOf('Environment', () => ({
   domains: z.array(z.string()),
   url: z.url().nullable(),
   drainSeconds: z.int(),
-  /** Null for the server's, DAVIT_WATCH_SECONDS. */
-  watchSeconds: z.int().nullable(),
+  /** DAVIT_WATCH_SECONDS while it has none of its own. */
+  watchSeconds: z.int(),
   rollbackOn: z.array(z.enum(rollbackReasons)),
   healthPath: z.string().nullable(),
   healthHost: z.string().nullable(),

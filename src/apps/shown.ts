@@ -5,6 +5,7 @@ import type { AddressDeps } from '../domains/page-view.ts'
 import { listKept } from '../deployments/overview-store.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
+import { watchSecondsOf } from '../deployments/watch/store.ts'
 import { reachedAt } from '../environments/json.ts'
 import { getNextFreeze } from '../environments/freeze-store.ts'
 import { getPlanned } from '../environments/planned-store.ts'
@@ -60,6 +61,7 @@ export const appOf = async (deps: ShownDeps, environment: Environment, project: 
   awaited: listAwaited(deps.db, environment.id),
   kept: listKept(deps.db, [environment.id]).get(environment.id),
   pinnedTo: pinnedTo(deps.db, environment.id),
+  watchSeconds: watchSecondsOf(environment, deps.config),
 })
 
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>

@@ -5,7 +5,7 @@ import { endless, hostileBranches } from '../support/hostile.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
 
 async function aProject(env: Record<string, string> = {}) {
-  const { t, ada } = withAda(testApp(env))
+  const { t, ada } = withAda(testApp(env, { config: { watchSeconds: 90 } }))
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const project = (await ada.post('/projects', values)).json
   const path = `/projects/${project.id}/envs`
@@ -228,7 +228,7 @@ test('a change touches only the fields that were sent, and null goes back to the
     healthHost: null,
     healthTimeout: 60,
     drainSeconds: 30,
-    watchSeconds: null,
+    watchSeconds: 90, // the server’s
     rollbackOn: ['crash', 'health'],
     memoryMb: 512,
     cpus: 1,
