@@ -6,17 +6,19 @@ import type { Mistake } from '../projects/davit-text.ts'
 import { buildForm } from '../projects/build-form.ts'
 import { camelCase, snakeCase } from '../web/body.ts'
 import { asSent } from '../web/json-schema.ts'
+import { field, lookOf } from '../web/schema-fields.tsx'
 import { withCode } from './code-settings.ts'
 import { environmentForm } from './forms.ts'
+import { strictProcesses } from './process-form.ts'
 import { codeSchedules } from './schedule-form.ts'
 import { hasPort, refuseUnfit, refuseUnspread, web } from './processes.ts'
 import type { Environment } from './store.ts'
 
-const { processes, releaseCommand, port, healthPath, healthTimeout } = environmentForm.shape
+const { releaseCommand, port, healthPath, healthTimeout } = environmentForm.shape
 
 const fileKeys = {
   build: buildForm.shape.buildSettings,
-  processes,
+  processes: field(strictProcesses().nullish(), lookOf(environmentForm.shape.processes)!),
   release_command: releaseCommand,
   port,
   health_path: healthPath,

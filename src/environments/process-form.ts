@@ -17,51 +17,65 @@ const wholeNumber = (min: number, max: number) => {
 
 const cpusRule = `must be a number from 0.05 to ${cpus}.`
 
-const process = z
-  .strictObject(
-    {
-      name: line('lower-case letters, digits and hyphens, such as worker', { max: 40 })
-        .regex(
-          /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
-          'must be lower-case letters, digits and hyphens, such as worker.',
-        )
-        .refine(
-          (name) => !(onceNames as readonly string[]).includes(name),
-          'is reserved for one-off commands, such as the release command. Choose another one.',
-        )
-        .refine(
-          (name) => name !== accessProcess,
-          'is reserved for request lines in the log. Choose another one.',
-        ),
-      command: command().nullish(),
-      replicas: wholeNumber(1, maxReplicas).nullish(),
-      memoryMb: wholeNumber(16, memoryMb).nullish(),
-      cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
-      stopSeconds: wholeNumber(0, stopTimeout).nullish(),
-      init: z.boolean('must be true or false.').nullish(),
-    },
-    {
-      error: ({ code, keys }) =>
-        code === 'unrecognized_keys'
-          ? `has the unknown setting ${(keys as string[])[0]!.slice(0, 40)}.`
-          : 'must be an object with a name.',
-    },
-  )
-  .transform(({ name, command, replicas, memoryMb, cpus, stopSeconds, init }): Process => ({
-    name,
-    command: command ?? null,
-    replicas: replicas ?? 1,
-    memoryMb: memoryMb ?? null,
-    cpus: cpus ?? null,
-    ...(stopSeconds != null && { stopSeconds }),
-    ...(init != null && { init }),
-  }))
+const settings = z.object(
+  {
+    name: line('lower-case letters, digits and hyphens, such as worker', { max: 40 })
+      .regex(
+        /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+        'must be lower-case letters, digits and hyphens, such as worker.',
+      )
+      .refine(
+        (name) => !(onceNames as readonly string[]).includes(name),
+        'is reserved for one-off commands, such as the release command. Choose another one.',
+      )
+      .refine(
+        (name) => name !== accessProcess,
+        'is reserved for request lines in the log. Choose another one.',
+      ),
+    command: command().nullish(),
+    replicas: wholeNumber(1, maxReplicas).nullish(),
+    memoryMb: wholeNumber(16, memoryMb).nullish(),
+    cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
+    stopSeconds: wholeNumber(0, stopTimeout).nullish(),
+    init: z.boolean('must be true or false.').nullish(),
+  },
+  {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys'
+        ? `has the unknown setting ${(keys as string[])[0]!.slice(0, 40)}.`
+        : 'must be an object with a name.',
+  },
+)
 
-const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
+type Settings = z.ZodObject<(typeof settings)['shape']>
 
-/** In a form there is one process per line, in the format of `processLines`. */
-export const processes = () =>
-  z
+const processOf = ({
+  name,
+  command,
+  replicas,
+  memoryMb,
+  cpus,
+  stopSeconds,
+  init,
+}: z.output<typeof settings>): Process => ({
+  name,
+  command: command ?? null,
+  replicas: replicas ?? 1,
+  memoryMb: memoryMb ?? null,
+  cpus: cpus ?? null,
+  ...(stopSeconds != null && { stopSeconds }),
+  ...(init != null && { init }),
+})
+
+/** In a form there is one process per line, in the format of `processLines`. Unknown settings are ignored. */
+export const processes = () => processList(settings)
+
+/** Refuses unknown settings, as a file has no form that shows what was understood. */
+export const strictProcesses = () => processList(settings.strict())
+
+function processList(one: Settings) {
+  const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(one), { io: 'input' })
+  return z
     .preprocess(
       (value) => (typeof value === 'string' ? readLines(value) : value),
       z
@@ -70,7 +84,7 @@ export const processes = () =>
         .max(most, `can have at most ${most} entries.`),
     )
     .transform((entries, context): Process[] => {
-      const checked = entries.map((entry, at) => checkOne(entry, at, context))
+      const checked = entries.map((entry, at) => checkOne(one, { entry, at, context }))
       return checked.every((one) => one !== null) ? checked : z.NEVER
     })
     .superRefine((all, { addIssue }) => {
@@ -82,9 +96,13 @@ export const processes = () =>
         refuse(`can have at most ${mostInstances} replicas in total.`)
     })
     .meta({ sentAs })
+}
 
 /** The first error names the process. A file's checker finds its place by `inside`. */
-function checkOne(entry: unknown, at: number, { addIssue }: z.RefinementCtx) {
+function checkOne(
+  one: Settings,
+  { entry, at, context: { addIssue } }: { entry: unknown; at: number; context: z.RefinementCtx },
+) {
   const refuse = (message: string, key: PropertyKey[] = []) => {
     addIssue({ code: 'custom', message, params: { inside: [at, ...key] } })
     return null
@@ -94,8 +112,8 @@ function checkOne(entry: unknown, at: number, { addIssue }: z.RefinementCtx) {
     return refuse(
       `line ${unread} must be like “worker x2 256MiB 0.5CPU 30s no-init: npm run worker”.`,
     )
-  const checked = process.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
-  if (checked.success) return checked.data
+  const checked = one.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
+  if (checked.success) return processOf(checked.data)
   const [issue] = checked.error.issues
   const { path, message } = issue!
   const name = Object(entry).name

@@ -72,7 +72,6 @@ const wrong = {
     [{ name: 'web', stopSeconds: 301 }],
     [{ name: 'web', stopSeconds: -1 }],
     [{ name: 'web', stopSeconds: '30' }],
-    [{ name: 'web', stopTimeout: 30 }],
     [{ name: 'web', init: 'no' }],
     [{ name: 'web' }, { name: 'a', replicas: 20 }, { name: 'b', replicas: 10 }],
     Array.from({ length: 21 }, (_, i) => ({ name: `p${i}` })),
@@ -168,6 +167,14 @@ test('processes are lines in a form, which lose nothing of them', async () => {
 const decoded = (html: string) =>
   html.replace(/&(?:quot|amp|lt|gt|#39);/g, (entity) => entities[entity as keyof typeof entities])
 const entities = { '&quot;': '"', '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#39;': "'" }
+
+test('an unknown setting of a process is ignored in JSON', async () => {
+  const { ada, path, environment } = await aProject()
+  const sent = [{ name: 'web', stopTimeout: 30, more: { replicas: 5 } }]
+  const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
+  const { status, json } = await ada.put(`${path}/${environment.id}`, { processes: sent })
+  expect({ status, processes: json.processes }).toEqual({ status: 200, processes: [web] })
+})
 
 test('web has the port, and several of it need a port of the host each', async () => {
   const { ada, path, environment } = await aProject()
