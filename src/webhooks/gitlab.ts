@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sameSecret } from '../platform/secrets.ts'
 import type { Provider, Received } from './provider.ts'
 import { mergeRequest } from './pull.ts'
-import { pushReader } from './push.ts'
+import { pushReader, tagOf } from './push.ts'
 import { isSigned } from './signature.ts'
 
 /** The prefix of a signing token (Standard Webhooks); the rest is the key in base64. */
@@ -28,6 +28,7 @@ export const gitlab: Provider = {
   mediaTypes: ['application/json'],
   eventHeader: 'X-Gitlab-Event',
   pushEvents: ['Push Hook', 'Tag Push Hook'],
+  isPushOf: (event, push) => (event === 'Tag Push Hook') === (tagOf(push) !== null),
   checkEvents: ['Pipeline Hook', 'Job Hook'],
   signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
   idHeaders: ['Idempotency-Key', 'webhook-id', 'X-Gitlab-Event-UUID'],
@@ -41,12 +42,15 @@ export const gitlab: Provider = {
     addresses: ['git_http_url', 'git_ssh_url', 'web_url'],
   },
   pulls: { events: ['Merge Request Hook'], ...mergeRequest },
-  ...pushReader(fields, (push) => ({
-    defaultBranch: push.project.default_branch,
-    pusher: push.user_username ?? push.user_name,
-    total: push.total_commits_count, // GitLab lists only the newest 20
-    skipped: /^true$/i.test(String(push.push_options?.ci?.skip)),
-  })),
+  ...pushReader(fields, (push) => {
+    if ((push.object_kind === 'tag_push') !== (tagOf(push) !== null)) return null
+    return {
+      defaultBranch: push.project.default_branch,
+      pusher: push.user_username ?? push.user_name,
+      total: push.total_commits_count, // GitLab lists only the newest 20
+      skipped: /^true$/i.test(String(push.push_options?.ci?.skip)),
+    }
+  }),
 }
 
 /** From GitLab 19 on, which signs the delivery's id, the time and the body. */

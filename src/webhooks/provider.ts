@@ -23,6 +23,8 @@ export type Provider = {
   /** Names the event; `pushEvents` are its values for pushes to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
+  /** False when the body has another kind of push than the event. Without it, an event has both. */
+  isPushOf?: (event: string, push: Push) => boolean
   checkEvents: string[]
   signatureHeaders: string[]
   /** The first one present has the sender's id of the delivery, which is the same for a repeat. */

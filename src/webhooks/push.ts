@@ -68,7 +68,8 @@ type Facts = {
 
 export function pushReader<Fields extends z.ZodRawShape>(
   fields: Fields,
-  factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts,
+  /** Null for a body that isn't a push after all. */
+  factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts | null,
 ): { members: string[]; readPush: (payload: object) => Push | null } {
   const schema = z.object({ ...commonFields, ...fields })
   return {
@@ -79,6 +80,7 @@ export function pushReader<Fields extends z.ZodRawShape>(
       const { ref, after, before, head_commit } = push
       const commits = push.commits ?? []
       const facts = factsOf({ ...push, commits })
+      if (!facts) return null
       const { defaultBranch = null, pusher = null, total, skipped = false } = facts
       const message = head_commit?.message ?? messageOf(commits, after)
       const tagged = head_commit?.id ?? push.checkout_sha ?? ''

@@ -210,7 +210,7 @@ async function contentOf(
   if (event === 'ping') return ignored('The webhook is set up.')
   if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} isn’t a push.`)
   const push = await payload.readPush()
-  if (push) return { push }
+  if (push && provider.isPushOf?.(event, push) !== false) return { push }
   const reason = 'The body isn’t the push that its header declares.'
   return { push: null, decision: 'refused', reason }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import {
+  aGitlabPush,
   aProject,
   aPush,
   aReceiver,
@@ -107,6 +108,20 @@ describe('a body that is not the event it claims is answered 400', () => {
     expect((await post(t, { ...sent.github(''), body: bytes })).status).toBe(400)
     const tag = { object_kind: 'tag_push', project: { git_http_url: unreachable } }
     expect((await post(t, sent.gitlab(tag))).status).toBe(400)
+  })
+
+  test.each([
+    ['a branch, sent as a tag', 'Tag Push Hook', 'push', 'refs/heads/main'],
+    ['a tag, sent as a branch', 'Push Hook', 'tag_push', 'refs/tags/v1'],
+    ['a branch that is called a tag', 'Push Hook', 'tag_push', 'refs/heads/main'],
+    ['a tag that is called a branch', 'Tag Push Hook', 'push', 'refs/tags/v1'],
+  ])('of GitLab: %s', async (_, event, object_kind, ref) => {
+    const t = aReceiver()
+    await aProject(t.owner)
+    const headers = { 'X-Gitlab-Event': event }
+    const body = { ...aGitlabPush(), object_kind, ref }
+    expect((await post(t, sent.gitlab(body, { headers }))).status).toBe(400)
+    expect(countDeployments(t)).toBe(0)
   })
 
   test('an event that is not named', async () => {
