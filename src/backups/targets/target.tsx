@@ -33,12 +33,7 @@ export const target = resource({
   most: 'targets',
   sentTo: ['endpoint', 'host', 'url'],
   neverSent: ['password'],
-  refuse(db, { values, ...of }) {
-    const wanted = { ...values, ...of } as OpenTarget
-    const before = getTarget(db, wanted)
-    if (!before || whereOf(before) !== whereOf(wanted)) refuseTwins(db, wanted)
-    refuseMoveUnderBackup(db, wanted)
-  },
+  refuse: (db, { values, ...of }) => refusePlace(db, { ...values, ...of } as OpenTarget),
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
   empty: 'Add one to back up services and volumes: a bucket, another server or a directory.',
@@ -63,10 +58,9 @@ export const target = resource({
       }
       // another host has another key
       if (row?.host !== wanted.host && row?.hostKey === wanted.hostKey) wanted.hostKey = null
-      const isMoved = row && whereOf(row) !== whereOf(wanted)
-      if (!row || isMoved) refuseTwins(deps.db, wanted)
       if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
-      refuseMoveUnderBackup(deps.db, wanted)
+      refusePlace(deps.db, wanted)
+      const isMoved = row && whereOf(row) !== whereOf(wanted)
       const hasKey = changes.includes('password')
       const isLeft = isMoved && hasBackupsOn(deps.db, id)
       const missing = isLeft ? notMoved(wanted) : hasKey ? noRepository() : null
@@ -120,28 +114,26 @@ const ofDavit = () =>
     'API tokens can’t change where Davit itself is backed up. Log in in a browser.',
   )
 
-/** A backup that hasn’t ended would be stored where the target no longer leads. */
-function refuseMoveUnderBackup(db: Db, wanted: OpenTarget) {
+/** Also asked before it is tried out, which may take long. */
+function refusePlace(db: Db, wanted: OpenTarget) {
   const before = getTarget(db, wanted)
-  if (!before || whereOf(before) === whereOf(wanted)) return
-  const [backup] = listUnfinishedOn(db, wanted.id)
-  if (backup)
-    throw new AppError(
-      'conflict',
-      `The target ${before.name} can’t lead to another place while a backup of ${backup.subjectName} hasn’t ended. Wait until it has, or cancel it.`,
-    )
-}
-
-/** Two in one repository would apply their retention to each other's backups. */
-function refuseTwins(db: TargetDeps['db'], wanted: OpenTarget) {
+  if (before && whereOf(before) === whereOf(wanted)) return
   const place = normalPlace(wanted)
   const twin = listTargets(db, wanted.ownerId).find(
     (one) => one.id !== wanted.id && one.kind === wanted.kind && normalPlace(one) === place,
   )
+  // two in one repository would apply their retention to each other's backups
   if (twin)
     throw invalidField(
       addressOf[wanted.kind],
       `is where your target ${twin.name} stores already. Use that one, or another directory.`,
+    )
+  // one that hasn’t ended would be stored where the target no longer leads
+  const [backup] = before ? listUnfinishedOn(db, wanted.id) : []
+  if (backup)
+    throw new AppError(
+      'conflict',
+      `The target ${before!.name} can’t lead to another place while a backup of ${backup.subjectName} hasn’t ended. Wait until it has, or cancel it.`,
     )
 }
 
