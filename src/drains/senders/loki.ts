@@ -1,13 +1,4 @@
-import { call } from '../../notifications/senders/request.ts'
-import {
-  drainSender,
-  headersOf,
-  hints,
-  httpFields,
-  mayPass,
-  nanosecondsOf,
-  usual,
-} from './sender.ts'
+import { drainSender, httpFields, nanosecondsOf, post, usual } from './sender.ts'
 
 const path = '/loki/api/v1/push'
 
@@ -17,12 +8,10 @@ export const loki = drainSender({
   fields: (config) =>
     httpFields(config, 'https://loki.example.com', `Lines are sent to ${path} there.`),
   ...usual,
-  async send(deps, { url, ...login }, { lines, project, environment }) {
+  async send(deps, settings, { lines, project, environment }) {
     const streams = Map.groupBy(lines, ({ process, stream }) => `${stream} ${process}`)
-    await call(deps, {
-      title: 'Loki',
-      url: url.endsWith(path) ? url : url + path,
-      headers: headersOf(login),
+    await post(deps, settings, {
+      ...{ title: 'Loki', path },
       body: {
         streams: [...streams.values()].map((all) => ({
           stream: {
@@ -34,7 +23,6 @@ export const loki = drainSender({
         })),
       },
       reasonIn: (_, text) => text,
-      ...{ hints, mayPass },
     })
   },
 })

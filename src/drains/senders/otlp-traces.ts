@@ -1,10 +1,9 @@
 import type { z } from 'zod'
 import type { Deployment } from '../../deployments/store.ts'
 import type { DeploymentTrace } from '../../deployments/trace.ts'
-import { call } from '../../notifications/senders/request.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
 import { attributesOf, rejectedIn } from './otlp.ts'
-import { headersOf, hints, mayPass } from './sender.ts'
+import { hints, post } from './sender.ts'
 import type { httpFields } from './sender.ts'
 
 type Settings = z.output<z.ZodObject<ReturnType<typeof httpFields>>>
@@ -21,14 +20,15 @@ export type SentTrace = {
   trace: Pick<DeploymentTrace, 'startedAt' | 'queued' | 'milliseconds' | 'spans'>
 }
 
+const path = '/v1/traces'
+
 /** Sends the spans of a deployment: https://opentelemetry.io/docs/specs/semconv/cicd/cicd-spans/ */
 export async function postTrace(deps: SendDeps, { url, ...login }: Settings, sent: SentTrace) {
   const { project, environment, deployment, page } = sent
   const spans = spansOf(sent)
-  const { json } = await call(deps, {
-    title: 'The receiver',
-    url: `${url.replace(/\/v1\/logs$/, '')}/v1/traces`,
-    headers: headersOf(login),
+  const receiver = { ...login, url: url.replace(/(\/v1\/logs)?$/, path) }
+  const { json } = await post(deps, receiver, {
+    ...{ title: 'The receiver', path },
     body: {
       resourceSpans: [
         {
@@ -50,7 +50,6 @@ export async function postTrace(deps: SendDeps, { url, ...login }: Settings, sen
     },
     reasonIn: ({ message }, text) => message ?? text,
     hints: { ...hints, ...Object.fromEntries([400, 413, 422].map((status) => [status, leftOut])) },
-    mayPass,
   })
   return rejectedIn(json, 'rejectedSpans', spans.length)
 }

@@ -1,16 +1,6 @@
-import { call } from '../../notifications/senders/request.ts'
 import { cut, oneLine } from '../../notifications/senders/text.ts'
 import { flagField } from '../../web/labelled-fields.ts'
-import {
-  drainSender,
-  headersOf,
-  hints,
-  httpFields,
-  mayPass,
-  nanosecondsOf,
-  severityOf,
-  usual,
-} from './sender.ts'
+import { drainSender, httpFields, nanosecondsOf, post, severityOf, usual } from './sender.ts'
 
 const path = '/v1/logs'
 
@@ -35,12 +25,10 @@ export const otlp = drainSender({
     }),
   }),
   ...usual,
-  async send(deps, { url, ...login }, { lines, project, environment }) {
+  async send(deps, settings, { lines, project, environment }) {
     const byContainer = Map.groupBy(lines, ({ container, process }) => `${process} ${container}`)
-    const { json } = await call(deps, {
-      title: 'The receiver',
-      url: url.endsWith(path) ? url : url + path,
-      headers: headersOf(login),
+    const { json } = await post(deps, settings, {
+      ...{ title: 'The receiver', path },
       body: {
         resourceLogs: [...byContainer.values()].map((all) => ({
           resource: {
@@ -67,7 +55,6 @@ export const otlp = drainSender({
         })),
       },
       reasonIn: ({ message }, text) => message ?? text,
-      ...{ hints, mayPass },
     })
     return rejectedIn(json, 'rejectedLogRecords', lines.length)
   },

@@ -2,6 +2,7 @@ import type { z, ZodObject, ZodRawShape } from 'zod'
 import type { Config } from '../../config.ts'
 import { levelOf } from '../../logs/level.ts'
 import type { Line } from '../../logs/log-line.tsx'
+import { call } from '../../notifications/senders/request.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
 import { invalidField } from '../../platform/errors.ts'
 import { block } from '../../web/fields.ts'
@@ -107,6 +108,19 @@ export function headersOf({ username, password, headers }: Login): Record<string
   return { ...Object.fromEntries(others), ...(login && { Authorization: login }) }
 }
 
+/** POSTs JSON, at the address or at `path` below it. */
+export const post = (
+  deps: SendDeps,
+  { url, ...login }: Login & { url: string },
+  { path, ...request }: Omit<Parameters<typeof call>[1], 'url' | 'headers'> & { path: string },
+) =>
+  call(deps, {
+    url: url.endsWith(path) ? url : url + path,
+    headers: headersOf(login),
+    ...{ hints, mayPass },
+    ...request,
+  })
+
 /** What may be wrong, by status. */
 export const hints = {
   400: 'It refuses these lines. Davit finds out which, leaves them out and sends the others.',
@@ -118,4 +132,4 @@ export const hints = {
 }
 
 /** False for those that are about the lines. */
-export const mayPass = (status: number) => ![400, 413, 422].includes(status)
+const mayPass = (status: number) => ![400, 413, 422].includes(status)
