@@ -14,8 +14,8 @@ import { Ago, In, NextTimes } from '../web/times.tsx'
 import { optionsOf } from '../web/labelled-fields.ts'
 import { BackupRow } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
-import { timesOf } from './json.ts'
-import type { Backup, Plan } from './store.ts'
+import type { ShownPlan } from './json.ts'
+import type { Backup } from './store.ts'
 import { backupsPath } from './subject.ts'
 import type { Subject } from './subject.ts'
 import type { TargetRow } from './targets/store.ts'
@@ -32,8 +32,7 @@ type Props = ListProps & {
   /** Only of an environment. */
   head: EnvironmentHead | null
   user: User
-  plan: Plan | null
-  overdue: boolean
+  plan: ShownPlan | null
   draft: Draft
 }
 
@@ -139,7 +138,7 @@ const BackUpNow = ({ subject, plan, targets, draft }: ContentProps) => (
   </PostForm>
 )
 
-const PlanSection = ({ subject, plan, overdue, targets }: ContentProps) => {
+const PlanSection = ({ subject, plan, targets }: ContentProps) => {
   const path = `${backupsPath(subject)}/plan`
   return (
     <Live as="section" id="backup-plan" aria-labelledby="plan-heading">
@@ -166,7 +165,7 @@ const PlanSection = ({ subject, plan, overdue, targets }: ContentProps) => {
         </div>
       </div>
       {plan ? (
-        <PlanFacts {...{ plan, overdue, targets }} />
+        <PlanFacts {...{ plan, targets }} />
       ) : (
         <p class="muted">No plan: it is only backed up when someone presses “Back up now”.</p>
       )}
@@ -174,20 +173,18 @@ const PlanSection = ({ subject, plan, overdue, targets }: ContentProps) => {
   )
 }
 
-type PlanProps = { plan: Plan } & Pick<Props, 'overdue' | 'targets'>
-
-const PlanFacts = ({ plan, overdue, targets }: PlanProps) => {
-  const times = timesOf(plan)
+const PlanFacts = ({ plan, targets }: { plan: ShownPlan } & Pick<Props, 'targets'>) => {
+  const { nextTimes: times } = plan
   return (
     <>
-      {overdue && (
+      {plan.overdue && (
         <Trouble title="Overdue">
           <p>
             The backup that was due <Ago at={plan.dueAt} /> didn’t succeed.
           </p>
         </Trouble>
       )}
-      {!plan.nextAt && (
+      {times.length === 0 && (
         <p class="note">
           This plan is off: it backs up and removes nothing. Save it to turn it on.
         </p>
@@ -216,7 +213,7 @@ const PlanFacts = ({ plan, overdue, targets }: PlanProps) => {
   )
 }
 
-function keptOf({ keepLast, keepDaily, keepWeekly, keepMonthly }: Plan): Child {
+function keptOf({ keepLast, keepDaily, keepWeekly, keepMonthly }: ShownPlan): Child {
   const kept = [
     keepLast > 0 && `the last ${keepLast}`,
     keepDaily > 0 && `${keepDaily} daily`,

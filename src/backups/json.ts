@@ -19,7 +19,7 @@ import type { SliceOperations } from '../web/operation.ts'
 import type { Db } from '../db/index.ts'
 import type { StoredContents, StoredRestore } from '../db/schema.ts'
 import type { Progress } from './deps.ts'
-import { backupSubjects, isBeingProven, runStatuses, volumeHolds } from './store.ts'
+import { backupSubjects, isBeingProven, isOverdue, runStatuses, volumeHolds } from './store.ts'
 import type { Backup, Plan } from './store.ts'
 
 const database = () =>
@@ -176,12 +176,14 @@ const contentsJson = ({ component, engine, version, databases }: StoredContents)
   })),
 })
 
-export const planJson = (row: Plan, { overdue }: { overdue: boolean }) =>
-  shown(plan, { ...row, overdue, nextTimes: timesOf(row) })
+/** One that is off has no next times. */
+export const planJson = (db: Db, row: Plan) =>
+  shown(plan, {
+    ...{ ...row, overdue: isOverdue(db, row) },
+    nextTimes: row.nextAt ? nextTimes(row, { after: new Date(), count: 5 }) : [],
+  })
 
-/** None of one that is off. */
-export const timesOf = (row: Plan) =>
-  row.nextAt ? nextTimes(row, { after: new Date(), count: 5 }) : []
+export type ShownPlan = ReturnType<typeof planJson>
 
 const ofSubject = (path: string, what: string): ReturnType<SliceOperations>[string] => ({
   [`GET ${path}`]: does(

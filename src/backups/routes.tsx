@@ -26,7 +26,7 @@ import { backupForm, planForm } from './forms.ts'
 import { backupJson, planJson } from './json.ts'
 import { noteUnplanned } from './notice.ts'
 import { insertBackupJob } from './start.ts'
-import { deletePlan, getPlan, isOverdue, listUnfinished, pageOfBackups, savePlan } from './store.ts'
+import { deletePlan, getPlan, listUnfinished, pageOfBackups, savePlan } from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, ofDavit, ofEnvironment, ofService } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -105,13 +105,12 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const values = c.get('input') as typeof planForm._output
     refuseUnoffered({ targetId: optionsOf(listTargets(db, ownerId)) }, values)
     const nextAt = nextTime({ ...values, zone: values.zone ?? 'UTC' }, new Date())
-    const plan = db.transaction(() => {
-      const plan = savePlan(db, subject, { ...values, ownerId, nextAt })
+    db.transaction(() => {
+      savePlan(db, subject, { ...values, ownerId, nextAt })
       audit(c, 'backups.planned', about(subject))
-      return plan
     })
     scheduler.wake()
-    const json = () => planJson(plan, { overdue: isOverdue(db, plan) })
+    const json = () => planOf(subject)
     return moveOn(c, { to: backupsPath(subject), said: 'Plan saved.', json })
   }
 
@@ -120,29 +119,24 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const of = { id, kind }
     const user = userOf(c)
     const { items, nextCursor } = pageOf(pageOfBackups(db, { of, owner: user, ...page }), page)
-    const plan = getPlan(db, id)
-    const overdue = plan !== null && isOverdue(db, plan)
+    const plan = planOf(subject)
     const targets = listTargets(db, ownerId)
     const head = subject.kind === 'environment' ? headOf(deps, subject) : null
     return {
       title: `Backups of ${subject.name}`,
       page: () => (
         <BackupsPage
-          {...{ subject, head, user, items, nextCursor, plan, overdue, targets, draft }}
+          {...{ subject, head, user, items, nextCursor, plan, targets, draft }}
           progress={deps.progress}
         />
       ),
       live: {},
-      json: () => ({
-        plan: plan && planJson(plan, { overdue }),
-        items: items.map(jsonOf),
-        nextCursor,
-      }),
+      json: () => ({ plan, items: items.map(jsonOf), nextCursor }),
     }
   }
 
   function viewOfPlan(c: Context, subject: Subject, draft: Draft) {
-    const plan = getPlan(db, subject.id)
+    const plan = planOf(subject)
     if (!plan && clientOf(c) === 'program' && c.req.method === 'GET')
       throw new AppError('not_found', `${subject.name} has no backup plan.`)
     return {
@@ -164,8 +158,13 @@ export const backupsRoutes = (deps: RouteDeps) => {
           />
         </ModalForm>
       ),
-      json: () => plan && planJson(plan, { overdue: isOverdue(db, plan) }),
+      json: () => plan,
     }
+  }
+
+  function planOf({ id }: Subject) {
+    const plan = getPlan(db, id)
+    return plan && planJson(db, plan)
   }
 
   function jsonOf(backup: Backup) {

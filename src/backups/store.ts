@@ -172,18 +172,16 @@ export const getPlan = (db: Tx, subjectId: string): Plan | null =>
   getRow(db, backupPlans, eq(backupPlans.subjectId, subjectId)) ?? null
 
 /** One for each subject: another one replaces it. */
-export function savePlan(db: Db, { kind, id }: SubjectKey, changes: PlanChanges): Plan {
+export function savePlan(db: Db, { kind, id }: SubjectKey, changes: PlanChanges) {
   const values = { ...withDefaults(backupPlans, changes), problem: null } as PlanValues
-  return db
-    .insert(backupPlans)
+  db.insert(backupPlans)
     .values({
       ...{ ...values, subjectKind: kind, subjectId: id },
       environmentId: kind === 'environment' ? id : null,
       serviceId: kind === 'service' ? id : null,
     })
     .onConflictDoUpdate({ target: backupPlans.subjectId, set: values })
-    .returning()
-    .get()
+    .run()
 }
 
 type PlanValues = typeof backupPlans.$inferInsert
