@@ -14,7 +14,7 @@ import { mentionsIn } from './interpolate.ts'
 import { readYaml } from '../../platform/yaml.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
 import type { FileContent, Template } from './template.ts'
-import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
+import { mentionedIn, ofImage, refuseUnreadable, undeclared } from './template.ts'
 
 /** Recognised by the comments at its start, or by a name that only Coolify uses. */
 export const isCoolify = (text: string) =>
@@ -52,16 +52,8 @@ export function importCoolify(
     if (generate?.kind === 'jwt' && generate.key && !variables.has(generate.key))
       variables.set(generate.key, { ...magicVariable(generate.key, places), hidden: true })
 
-  const template = {
-    ...undeclared(),
-    about: aboutFrom(head, name),
-    expose,
-    variables,
-    files: filesOf(tree),
-    foreign: true,
-    tree,
-    source,
-  }
+  const parts = { expose, variables, files: filesOf(tree), foreign: true, tree, source }
+  const template = undeclared(aboutFrom(head, name), parts)
   refuseUnreadable(template)
   return template
 }
@@ -78,7 +70,7 @@ function headOf(text: string) {
 }
 
 const aboutFrom = (head: Map<string, string>, name: string) => ({
-  ...unknownAbout(name),
+  name,
   description: head.get('slogan') ?? '',
   category: head.get('category') ?? 'other',
   tags: (head.get('tags') ?? '').split(',').flatMap((tag) => tag.trim() || []),

@@ -8,7 +8,7 @@ import type { Origin } from '../../platform/yaml.ts'
 import { maxFileBytes, readYaml } from '../../platform/yaml.ts'
 import type { Tree } from '../../platform/yaml-source.ts'
 import type { FileContent, Template } from './template.ts'
-import { mentionedIn, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
+import { mentionedIn, refuseUnreadable, undeclared } from './template.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { variable } from './variables.ts'
@@ -99,16 +99,9 @@ export function importDokploy(
       variables.set(key, { ...made, required: true, default: null })
   }
 
-  const template = {
-    ...undeclared(),
-    about: unknownAbout(name),
-    expose: domains.map(({ serviceName, port }) => ({ service: serviceName, port })),
-    variables,
-    files,
-    foreign: true,
-    tree,
-    source,
-  }
+  const expose = domains.map(({ serviceName, port }) => ({ service: serviceName, port }))
+  const parts = { expose, variables, files, foreign: true, tree, source }
+  const template = undeclared({ name }, parts)
   refuseUnreadable(template)
   return template
 }

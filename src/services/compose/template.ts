@@ -1,5 +1,4 @@
 import { declarationOf } from './declaration.ts'
-import type { FirstStart } from './server-commands.ts'
 import { notesOn } from './env-file.ts'
 import { Field } from './field.ts'
 import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpolate.ts'
@@ -72,15 +71,10 @@ export function readCompose(
   const root = new Field(tree, [], source)
   const block = root.get('x-davit')
   const template = block.absent
-    ? {
-        ...undeclared(),
-        about: unknownAbout(root.get('name').or('compose', (name) => name.text())),
-        variables: mentionedIn(tree, source, env),
-        files: new Map<string, FileContent>(),
-        foreign: false,
-        tree,
-        source,
-      }
+    ? undeclared(
+        { name: root.get('name').or('compose', (name) => name.text()) },
+        { variables: mentionedIn(tree, source, env), tree, source },
+      )
     : declared(root, block, source)
   if (env) template.files.set(dotenv, { variable: dotenv })
   refuseUnreadable(template)
@@ -244,21 +238,23 @@ function refuseUnwatched(stack: Stack, root: Field) {
   }
 }
 
-export const undeclared = () => ({
+type Parts = Pick<Template, 'variables' | 'tree' | 'source'> &
+  Partial<Pick<Template, 'files' | 'expose' | 'foreign'>>
+
+/** A file without `x-davit`, of which only so much is known. */
+export const undeclared = (about: Partial<About>, parts: Parts): Template => ({
+  about: {
+    ...{ name: '', description: '', category: 'other', tags: [], links: {}, version: '' },
+    ...about,
+  },
+  files: new Map(),
+  foreign: false,
   expose: [],
   connection: [],
-  provides: new Map<string, string>(),
-  proposes: new Map<string, string>(),
-  firstStart: new Map<string, FirstStart>(),
+  provides: new Map(),
+  proposes: new Map(),
+  firstStart: new Map(),
   after: null,
   backup: null,
-})
-
-export const unknownAbout = (name: string): About => ({
-  name,
-  description: '',
-  category: 'other',
-  tags: [],
-  links: {},
-  version: '',
+  ...parts,
 })
