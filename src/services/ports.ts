@@ -5,7 +5,6 @@ import { AppError, conflictField, invalidField } from '../platform/errors.ts'
 import { freeHostPort, isAutomatic, refuseUsedPort } from '../addresses/host-ports.ts'
 import { placesOf } from '../addresses/places.ts'
 import { listHostPorts } from '../addresses/store.ts'
-import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -34,12 +33,11 @@ export function whyNoTarget({ services }: Pick<Stack, 'services'>, target: Targe
 
 /** In order; the instance's address leads to the first one. */
 export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): WantedPort[] {
-  const inFile = wantedPorts(stack).map(({ service, container, protocol, host }) => ({
-    target: service,
-    containerPort: container,
-    protocol,
-    host,
-  }))
+  const inFile = [...stack.services.values()].flatMap(({ name, ports }) =>
+    ports.map(({ container, protocol, host }) => ({
+      ...{ target: name, containerPort: container, protocol, host },
+    })),
+  )
   const exposed = expose.map(({ service, port }) => ({
     target: service,
     containerPort: port,

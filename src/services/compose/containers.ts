@@ -4,7 +4,7 @@ import { compatCapabilities } from '../../docker/index.ts'
 import type { Component } from '../../runtime/component.ts'
 import { refuseDangers } from './dangers.ts'
 import { defaultMemory } from './limits.ts'
-import type { Health, Service, Stack } from './model.ts'
+import type { Health, Port, Service, Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { startOrder } from './order.ts'
 
@@ -67,12 +67,6 @@ export const namesOf = (
 /** Includes the instance's id, so no file can use a volume of another instance. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
 
-/** Every port that the file publishes, from which the instance's ports are chosen. */
-export const wantedPorts = ({ services }: Pick<Stack, 'services'>) =>
-  [...services.values()].flatMap(({ name, ports }) =>
-    ports.map(({ container, protocol, host }) => ({ service: name, container, protocol, host })),
-  )
-
 function optionsOf(
   service: Service,
   context: InstanceContext,
@@ -128,31 +122,20 @@ function containerName({ name }: InstanceContext, service: string) {
   return `davit-${slug}`.replace(/-+/g, '-').slice(0, 48)
 }
 
+/** A chosen host port takes the place of the file's. */
 function portsOf({ name, ports }: Service, { publish = [], publishAddress }: InstanceContext) {
   const own = publish.filter(({ service }) => service === name)
-  const kept = ports.filter(
-    (port) => !own.some((o) => o.container === port.container && o.protocol === port.protocol),
-  )
-  return [
-    ...own.map(({ container, protocol, host }) => ({
-      container,
-      host,
-      protocol,
-      address: addressOf(container, protocol),
-    })),
-    ...kept.map(({ container, protocol, host, loopback }) => ({
-      container,
-      host: host ?? 0,
-      protocol,
-      address: loopback ? appsAddress : publishAddress,
-    })),
-  ]
-
-  function addressOf(container: number, protocol: string) {
-    const asked = ports.find((p) => p.container === container && p.protocol === protocol)
-    return asked?.loopback ? appsAddress : publishAddress
-  }
+  const isSame = (one: PortKey) => (other: PortKey) =>
+    one.container === other.container && one.protocol === other.protocol
+  const chosen = own.map((port) => ({ ...port, loopback: ports.find(isSame(port))?.loopback }))
+  const kept = ports.filter((port) => !own.some(isSame(port)))
+  return [...chosen, ...kept].map(({ container, protocol, host, loopback }) => ({
+    ...{ container, protocol, host: host ?? 0 },
+    address: loopback ? appsAddress : publishAddress,
+  }))
 }
+
+type PortKey = Pick<Port, 'container' | 'protocol'>
 
 function capabilitiesOf({ capAdd, capDrop }: Service) {
   const base = capDrop.includes('ALL') ? [] : compatCapabilities

@@ -3,8 +3,9 @@ import { containerConfig } from '../../../src/docker/container-config.ts'
 import { AppError } from '../../../src/platform/errors.ts'
 import type { Component } from '../../../src/runtime/component.ts'
 import { optionsOf } from '../../../src/runtime/steps/create.ts'
-import { planContainers, wantedPorts } from '../../../src/services/compose/containers.ts'
+import { planContainers } from '../../../src/services/compose/containers.ts'
 import type { InstanceContext } from '../../../src/services/compose/containers.ts'
+import { portsWanted } from '../../../src/services/ports.ts'
 import { readStack } from '../../../src/services/compose/read-stack.ts'
 import type { Tree } from '../../../src/platform/yaml-source.ts'
 import { Source } from '../../../src/platform/yaml-source.ts'
@@ -75,7 +76,7 @@ describe('a service becomes a container', () => {
 
   test('with ports that the instance keeps, instead of those in the file', () => {
     const lines = 'ports: ["8080:80", "127.0.0.1:9000:90", "91"]'
-    expect(wantedPorts(stackFrom(fileWith(lines)))).toHaveLength(3)
+    expect(portsWanted({ expose: [] }, stackFrom(fileWith(lines)))).toHaveLength(3)
     const publish = [
       { service: 'web', container: 80, protocol: 'tcp', host: 20_001 },
       { service: 'web', container: 90, protocol: 'tcp', host: 20_002 },
