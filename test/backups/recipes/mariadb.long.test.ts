@@ -7,7 +7,7 @@ import { dumped, inspected, loaded, scene } from './scene.ts'
 
 await ensureServiceImages({ say: console.error })
 
-const { deps, listTools, start } = scene()
+const { deps, failing, start } = scene()
 const image = await imageOf('mariadb')
 
 async function server(password = 'root-secret') {
@@ -33,15 +33,6 @@ const shop = `
 
 const from = await server()
 await from.sql(shop)
-
-const failing = async (work: Promise<unknown>) => {
-  const error = await work.then(
-    () => null,
-    (error) => error,
-  )
-  expect(await listTools()).toEqual([])
-  return (error as { code: string } | null)?.code
-}
 
 test('all databases, routines, triggers, events, users and rights are in a dump, and in another server', async () => {
   await from.sql(`

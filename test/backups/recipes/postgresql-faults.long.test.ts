@@ -9,7 +9,7 @@ import { shopOf } from './shop.ts'
 
 await ensureServiceImages({ say: console.error })
 
-const { deps, listTools, start } = scene()
+const { deps, failing, start } = scene()
 const image = await imageOf('postgresql')
 const env = { POSTGRES_USER: 'shop', POSTGRES_PASSWORD: 'secret', POSTGRES_DB: 'app' }
 const ready = ['psql', '-h', '127.0.0.1', '-d', 'app', '-c', '']
@@ -26,15 +26,6 @@ await sql(shopOf(100_000))
 const isHeld = "SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
 const endSleepers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()`
-
-const failing = async (work: Promise<unknown>) => {
-  const error = await work.then(
-    () => null,
-    (error) => error,
-  )
-  expect(await listTools()).toEqual([])
-  return (error as { code: string } | null)?.code
-}
 
 /** Stops reading the dump of the app once its first bytes have come, until `proceed`. */
 function heldDump() {

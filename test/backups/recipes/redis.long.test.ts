@@ -7,22 +7,13 @@ import { dumped, inspected, loaded, scene } from './scene.ts'
 
 await ensureServiceImages({ say: console.error })
 
-const { deps, listTools, start } = scene()
+const { deps, failing, start } = scene()
 const image = await imageOf('redis')
 
 async function server(password = 'secret', ...more: string[]) {
   const command = ['redis-server', '--appendonly', 'yes', '--requirepass', password, ...more]
   const target = await start(image, { command, ready: ['sh', '-c', 'redis-cli ping | grep PONG'] })
   return { target, run: (...words: string[]) => target.run(['redis-cli', ...words]) }
-}
-
-const failing = async (work: Promise<unknown>) => {
-  const error = await work.then(
-    () => null,
-    (error) => error,
-  )
-  expect(await listTools()).toEqual([])
-  return (error as { code: string } | null)?.code
 }
 
 test('all keys are in a dump, and in place of others in a server that keeps running', async () => {

@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { compatCapabilities } from '../../../src/docker/index.ts'
@@ -28,11 +28,21 @@ export function scene() {
       await docker.removeContainer(id, { force: true, volumes: true })
   })
 
+  /** Those of tools that still run. */
+  const listTools = () =>
+    docker.listContainers({ labels: [...mine.labels, 'davit.kind=backup'], all: true })
+
   return {
-    deps,
-    /** Those of tools that still run. */
-    listTools: () =>
-      docker.listContainers({ labels: [...mine.labels, 'davit.kind=backup'], all: true }),
+    ...{ deps, listTools },
+    /** The code that it fails with, if it does, without leaving a tool. */
+    async failing(work: Promise<unknown>) {
+      const error = await work.then(
+        () => null,
+        (error) => error,
+      )
+      expect(await listTools()).toEqual([])
+      return (error as { code: string } | null)?.code
+    },
 
     /** Starts a server and waits until it accepts its own credentials. */
     async start(
