@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import { hasJob } from '../../src/jobs/store.ts'
 import { until } from '../support/until.ts'
-import { away } from './simulated-restic.ts'
+import { unreachable } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
 test('a change waits for the backup before it, and changes nothing when that fails', async () => {
@@ -10,9 +10,7 @@ test('a change waits for the backup before it, and changes nothing when that fai
   const change = (more: object = {}) =>
     s.ada.put(`/services/${s.service.id}`, { compose: changed, ...more })
   const before = (await s.ada.get(`/services/${s.service.id}`)).json.containers[0].id
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   const failed = await change({ backupFirst: true })
   expect(failed.json).toMatchObject({ status: 'running', error: { code: 'backup_failed' } })
   expect(failed.json.containers[0].id).toBe(before)

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { unlessAborted } from '../../src/platform/pause.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
 import { made } from '../services/instances.ts'
 import { simulatedApp } from '../support/app.ts'
@@ -38,17 +37,6 @@ async function anEnvironment() {
     /** Resolves once the log of a backup names it. */
     named: (backup: string, name: string) =>
       until(async () => (await ada.get(`/backups/${backup}/logs`)).text.includes(name)),
-    /** Lets a call of restic last until it is told to go on, or is aborted. */
-    heldUp(call: 'storeVolumes' | 'readVolumes') {
-      const begun = Promise.withResolvers<void>()
-      const goOn = Promise.withResolvers<void>()
-      restic.faults[call] = async (options: any) => {
-        begun.resolve()
-        await unlessAborted(goOn.promise, options.signal)
-        return restic.usual[call](options) as never
-      }
-      return { begun: begun.promise, goOn: goOn.resolve }
-    },
     /** Starts a command that runs until it is told to end. */
     async aCommand() {
       const run = await start('sleep 999')
@@ -110,8 +98,8 @@ test('a run that is started while a backup waits for its turn waits for it, or f
 })
 
 test('a command waits for a backup that holds its volumes, says so, and can be cancelled', async () => {
-  const { begin, see, heldUp, start, ended, linesOf, containers, ada, path } = await anEnvironment()
-  const { begun, goOn } = heldUp('storeVolumes')
+  const { begin, see, restic, start, ended, linesOf, containers, ada, path } = await anEnvironment()
+  const { begun, goOn } = restic.heldUp('storeVolumes')
   const backup = await begin()
   await begun
   const [given, run] = [await start(short), await start(short)]
@@ -125,14 +113,14 @@ test('a command waits for a backup that holds its volumes, says so, and can be c
 })
 
 test('schedules that wait for a backup hold up no other one of their owner', async () => {
-  const { begin, heldUp, ended, linesOf, ada, id, t } = await anEnvironment()
+  const { begin, restic, ended, linesOf, ada, id, t } = await anEnvironment()
   const other = await aLiveEnvironment({ t, ada, name: 'other', collects: false })
   const runOf = async (environment: string, name: string) => {
     const path = `/envs/${environment}/schedules`
     const body = { name, command: short, schedule: '@yearly' }
     return (await ada.post(`${path}/${(await ada.post(path, body)).json.id}/run`)).json
   }
-  const { begun, goOn } = heldUp('storeVolumes')
+  const { begun, goOn } = restic.heldUp('storeVolumes')
   await begin()
   await begun
   const waiting = []
@@ -187,10 +175,10 @@ test('a backup for which runs wait has its slot, and none of them waits for othe
 })
 
 test('no command begins while a backup is restored, and each one once it was', async () => {
-  const { begin, see, restore, heldUp, start, ended, t } = await anEnvironment()
+  const { begin, see, restore, restic, start, ended, t } = await anEnvironment()
   const backup = await begin()
   await t.jobs.idle()
-  const { begun, goOn } = heldUp('readVolumes')
+  const { begun, goOn } = restic.heldUp('readVolumes')
   await restore(backup)
   await begun
   expect(await ended(await start(short))).toMatchObject({

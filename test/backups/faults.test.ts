@@ -1,26 +1,16 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
-import { away } from './simulated-restic.ts'
+import { unreachable } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
 type Scene = Awaited<ReturnType<typeof aService>>
 
 /** Begins a backup that stores until it is told to go on, or is cancelled. */
 async function held(s: Scene, body: object = {}) {
-  const begun = Promise.withResolvers<void>()
-  const goOn = Promise.withResolvers<void>()
-  s.restic.faults.storeVolumes = async (options) => {
-    begun.resolve()
-    const { signal } = options
-    const ended = new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-    )
-    await Promise.race([goOn.promise, ended])
-    return s.restic.usual.storeVolumes(options)
-  }
+  const { begun, goOn } = s.restic.heldUp('storeVolumes')
   const { json } = await s.ada.post(s.path, { targetId: s.targetId, ...body })
-  await begun.promise
-  return { id: json.id as string, goOn: goOn.resolve, see: () => s.ada.get(`/backups/${json.id}`) }
+  await begun
+  return { id: json.id as string, goOn, see: () => s.ada.get(`/backups/${json.id}`) }
 }
 
 test('a target that accepts data and loses it is no success', async () => {
@@ -114,9 +104,7 @@ test('a container that can’t be resumed is told, though the data is stored', a
 
 test('a failing backup is told once, and so is its end', async () => {
   const s = await aService()
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   await s.backUp()
   await s.backUp()
   const events = async () => (await s.ada.get('/settings/events')).json.items
@@ -132,9 +120,7 @@ test('a failing backup is told once, and so is its end', async () => {
 test('a backup that its target doesn’t let go stays in the list', async () => {
   const s = await aService()
   const backup = await s.backUp()
-  s.restic.faults.list = async () => {
-    throw away()
-  }
+  s.restic.faults.list = unreachable
   expect((await s.ada.delete(`/backups/${backup.id}`)).status).toBe(502)
   expect((await s.ada.get(s.path)).json.items).toHaveLength(1)
 })

@@ -18,7 +18,7 @@ import { getService } from '../../src/services/store.ts'
 import { anApp, aProject, finished, logOf } from '../deployments/apps.ts'
 import { idle, settled } from '../services/instances.ts'
 import { until } from '../support/until.ts'
-import { away } from './simulated-restic.ts'
+import { unreachable } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
 type Scene = Awaited<ReturnType<typeof aService>>
@@ -79,9 +79,7 @@ test('programs of a service that began with empty databases restart once these a
   expect(running).toHaveLength(2)
   expect(await load(scene, 'service', backup)).toEqual(running)
   expect((await ada.get(`/services/${service.id}`)).json).toMatchObject({ status: 'running' })
-  restic.faults.list = async () => {
-    throw away()
-  }
+  restic.faults.list = unreachable
   expect(await load(scene, 'service', backup)).toEqual([])
 })
 

@@ -13,15 +13,6 @@ import { aComponent } from '../runtime/workload.ts'
 import { idle, settled } from '../services/instances.ts'
 import { aService, withVolume } from './scene.ts'
 
-type Scene = Awaited<ReturnType<typeof aService>>
-
-async function restore({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
-  const { status, text } = await ada.post(`/backups/${id}/restore`, body)
-  if (status !== 200) throw new Error(text)
-  await t.jobs.idle()
-  return (await ada.get(`/backups/${id}`)).json.restore
-}
-
 test('a container that has exited blocks neither a backup nor a restore, and stays so', async () => {
   const s = await aService()
   // what looks for SQLite databases finds none
@@ -41,12 +32,12 @@ test('a container that has exited blocks neither a backup nor a restore, and sta
     expect(await now()).toEqual(['exited', 'running'])
   }
   const { id } = await s.backUp()
-  expect(await restore(s, id)).toMatchObject({ status: 'succeeded', error: null })
+  expect(await s.restore(id)).toMatchObject({ status: 'succeeded', error: null })
   expect(await now()).toEqual(['exited', 'running'])
   // nor when none runs any more
   await s.ada.post(`/services/${s.service.id}/stop`, {})
   await s.t.jobs.idle()
-  expect(await restore(s, id)).toMatchObject({ status: 'succeeded', error: null })
+  expect(await s.restore(id)).toMatchObject({ status: 'succeeded', error: null })
   expect(await s.states()).not.toContain('running')
 })
 
@@ -101,10 +92,10 @@ test('a volume that an update renamed is backed up, and restored only beside one
   const { files, id } = await s.backUp()
   expect(files).toMatchObject([{ volumes: ['data', 'store'] }])
   // its files would go where nothing reads them
-  const refused = await restore(s, before.id, { backupFirst: false })
+  const refused = await s.restore(before.id, { backupFirst: false })
   expect([refused.status, s.restic.restored]).toEqual(['failed', []])
   expect(refused.error).toContain('data')
-  expect(await restore(s, id, { backupFirst: false })).toMatchObject({ status: 'succeeded' })
+  expect(await s.restore(id, { backupFirst: false })).toMatchObject({ status: 'succeeded' })
   expect(s.restic.restored).toEqual([files[0].snapshot])
 })
 
@@ -162,14 +153,14 @@ test('a backup of an environment is restored into another one of its project, an
     into = options.volumes.map(({ volume }) => volume)
     await restic.usual.readVolumes(options)
   }
-  const done = await restore(s, json.id, { environmentId: staging })
+  const done = await s.restore(json.id, { environmentId: staging })
   expect(done).toMatchObject({ status: 'succeeded', error: null, into: { id: staging } })
   expect([into, restic.restored]).toEqual([[`davit-${staging}-data`], [backup.files[0].snapshot]])
   // what was there before is a backup of that environment
   const { json: saved } = await ada.get(`/backups/${done.before}`)
   expect(saved.subject.id).toBe(staging)
   // one that has no such volume stays as it is
-  const lacking = await restore(s, json.id, { environmentId: bare, backupFirst: false })
+  const lacking = await s.restore(json.id, { environmentId: bare, backupFirst: false })
   expect([lacking.status, restic.restored.length]).toEqual(['failed', 1])
   expect(lacking.error).not.toContain('new service') // no backup of an environment is restored into one
   // nor is it another person's
@@ -187,6 +178,6 @@ test('while another server is away, what runs here is backed up and restored', a
     if (typeof call === 'function') Object.assign(other, { [name]: away })
   const { id, status, files } = await scene.backUp()
   expect({ status, files }).toMatchObject({ status: 'succeeded', files: [{ volumes: ['data'] }] })
-  expect(await restore(scene, id)).toMatchObject({ status: 'succeeded', error: null })
+  expect(await scene.restore(id)).toMatchObject({ status: 'succeeded', error: null })
   expect(await scene.states()).toEqual(['running'])
 })

@@ -10,7 +10,7 @@ import { planAgain, startDue } from '../../src/jobs/due.ts'
 import { turnPlansOff } from '../../src/server/store.ts'
 import { expectRefusals } from '../support/refusals.ts'
 import { aTarget } from './a-target.ts'
-import { away } from './simulated-restic.ts'
+import { away, unreachable } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
 const night = '2026-05-04T03:00:00Z'
@@ -84,9 +84,7 @@ test('what a failed backup left on the target takes the place of no backup', asy
   const s = await aService()
   await s.plan({ keepLast: 2, prove: 'never' })
   const first = await s.backUp()
-  s.restic.faults.storeGathered = s.restic.faults.forget = async () => {
-    throw away()
-  }
+  s.restic.faults.storeGathered = s.restic.faults.forget = unreachable
   expect(await s.backUp()).toMatchObject({ status: 'failed' })
   expect(s.restic.backups).toHaveLength(2)
   delete s.restic.faults.storeGathered
@@ -128,9 +126,7 @@ test('what is on its own target is a plan’s problem, whatever is stored or lef
   await s.plan({ keepLast: 1, prove: 'never' })
   const other = { targetId: aTarget(s.t, s.ada.user.id) }
   const problem = async () => (await s.ada.get(`${s.path}/plan`)).json.problem
-  s.restic.faults.forget = s.restic.faults.storeGathered = async () => {
-    throw away()
-  }
+  s.restic.faults.forget = s.restic.faults.storeGathered = unreachable
   expect(await s.backUp(other)).toMatchObject({ status: 'failed' })
   delete s.restic.faults.storeGathered
   expect(await s.backUp(other)).toMatchObject({ status: 'succeeded' })
@@ -146,9 +142,7 @@ test('what is on its own target is a plan’s problem, whatever is stored or lef
 test('a due time without a backup is overdue until one succeeds', async () => {
   const s = await aService()
   await s.plan()
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   await s.due(night)
   await s.t.jobs.idle()
   const plan = async () => (await s.ada.get(s.path)).json.plan
@@ -163,9 +157,7 @@ test('a backup of a clock that ran ahead is none of a due time since then', asyn
   await s.plan()
   const { id } = await s.backUp()
   setBackup(s.db, id, { createdAt: new Date('2100-01-01') })
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   await s.due(night)
   await s.t.jobs.idle()
   expect((await s.ada.get(s.path)).json.plan.overdue).toBe(true)
@@ -200,9 +192,7 @@ test('a change of a plan keeps what is omitted, and removing it keeps the backup
 
 test('what is told as overdue ends with its plan', async () => {
   const s = await aService()
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   await s.plan()
   for (const _ of ['missed', 'told at the next']) {
     await s.due(night)

@@ -6,28 +6,20 @@ import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
 import { setBackup } from '../../src/backups/store.ts'
 import { aService, withVolume } from './scene.ts'
-import { away, SimulatedRestic } from './simulated-restic.ts'
-
-/** Proves a backup to the end. */
-async function prove({ ada, t }: Awaited<ReturnType<typeof aService>>, id: string) {
-  const { status } = await ada.post(`/backups/${id}/prove`, {})
-  await t.jobs.idle()
-  const { json } = await ada.get(`/backups/${id}`)
-  return { ...json, answer: status }
-}
+import { SimulatedRestic, unreachable } from './simulated-restic.ts'
 
 test('volumes are restored beside the real ones, and their bytes compared', async () => {
   const scene = await aService()
-  const { restic, backUp } = scene
+  const { restic, backUp, prove } = scene
   const { id, proven } = await backUp()
   expect(proven).toBeNull()
-  expect(await prove(scene, id)).toMatchObject({
+  expect(await prove(id)).toMatchObject({
     proving: false,
     proven: { error: null, rows: null },
   })
 
   restic.faults.measureVolumes = async () => 999
-  const { proven: failed } = await prove(scene, id)
+  const { proven: failed } = await prove(id)
   expect(failed.error).toBeString()
   const events = await scene.ada.get('/settings/events')
   const { kind, level, text, serviceId } = events.json.items[0]
@@ -39,33 +31,31 @@ test('volumes are restored beside the real ones, and their bytes compared', asyn
   expect(text).not.toContain('undefined')
 
   delete restic.faults.measureVolumes
-  await prove(scene, id)
+  await prove(id)
   const { json } = await scene.ada.get('/settings/events')
   expect(json.items[0]).toMatchObject({ kind: 'backup_unproven', level: 'resolved' })
 })
 
 test('one whose description is gone, or is another’s, isn’t proven: a new server wouldn’t find it', async () => {
-  const scene = await aService()
-  const { restic, backUp } = scene
+  const { restic, backUp, prove } = await aService()
   const [first, second] = [await backUp(), await backUp()]
   const [[ofFirst], [ofSecond, theirs]] = [...restic.descriptions] as never as [
     [string, Buffer],
     [string, Buffer],
   ]
   restic.descriptions.set(ofFirst, theirs)
-  expect((await prove(scene, first.id)).proven.error).toContain('backup.json')
-  expect((await prove(scene, second.id)).proven.error).toBeNull()
+  expect((await prove(first.id)).proven.error).toContain('backup.json')
+  expect((await prove(second.id)).proven.error).toBeNull()
 
   restic.snapshots.splice(
     restic.snapshots.findIndex(({ id }) => id === ofSecond),
     1,
   )
-  expect((await prove(scene, second.id)).proven.error).toBeString()
+  expect((await prove(second.id)).proven.error).toBeString()
 })
 
 test('the server for a test starts while the backup is looked for, and is removed when that is gone', async () => {
-  const scene = await aService()
-  const { ada, t, restic, service, backUp } = scene
+  const { ada, t, restic, service, backUp, prove } = await aService()
   const { id } = await backUp()
   const compose = withVolume.replace('busybox', 'postgres')
   t.engine.addImage({ tags: ['postgres:latest'], command: ['sleep', '999'] })
@@ -82,48 +72,45 @@ test('the server for a test starts while the backup is looked for, and is remove
     await until(() => servers().some(({ state }) => state === 'running'))
     throw new Failure('backup_missing', 'It is gone.', 'Choose another.')
   }
-  const found = await prove(scene, id)
+  const found = await prove(id)
   expect(found.proven.error).toContain('It is gone.')
   expect(servers()).toEqual([])
 })
 
 test('a backup that is gone is found out, also when it couldn’t be tested anyway', async () => {
-  const scene = await aService()
-  const { t, restic, backUp } = scene
+  const { t, restic, backUp, prove } = await aService()
   const { id } = await backUp()
   const gone = { component: 'gone', engine: 'postgresql', version: '17' } as const
   setBackup(t.db, id, { contents: [{ ...gone, databases: [] }] })
-  expect(await prove(scene, id)).toMatchObject({ proven: null, untested: expect.any(String) })
+  expect(await prove(id)).toMatchObject({ proven: null, untested: expect.any(String) })
   restic.faults.findBy = async () => {
     await t.docker.listContainers({})
     throw new Failure('backup_missing', 'It is gone.', 'Choose another.')
   }
-  expect((await prove(scene, id)).proven.error).toContain('It is gone.')
+  expect((await prove(id)).proven.error).toContain('It is gone.')
 })
 
 test('only the newest proven backup is kept beyond the plan', async () => {
-  const scene = await aService()
-  const { restic, backUp, plan } = scene
+  const { restic, backUp, plan, prove } = await aService()
   await plan({ keepLast: 1, prove: 'never' })
   const first = await backUp()
-  await prove(scene, first.id)
+  await prove(first.id)
   const second = await backUp()
   const third = await backUp()
   expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${third.id}`])
   expect(second.proven).toBeNull()
-  await prove(scene, third.id)
+  await prove(third.id)
   const last = await backUp()
   expect(restic.backups).toEqual([`backup=${third.id}`, `backup=${last.id}`])
 })
 
 test('a proven backup that someone removed there isn’t the one that is kept', async () => {
-  const scene = await aService()
-  const { restic, backUp, plan } = scene
+  const { restic, backUp, plan, prove } = await aService()
   await plan({ keepLast: 1, prove: 'never' })
   const first = await backUp()
-  await prove(scene, first.id)
+  await prove(first.id)
   const second = await backUp()
-  await prove(scene, second.id)
+  await prove(second.id)
   const theirs = restic.snapshots.filter(({ tags }) => tags.includes(`backup=${second.id}`))
   for (const one of theirs) restic.snapshots.splice(restic.snapshots.indexOf(one), 1)
   const last = await backUp()
@@ -194,15 +181,12 @@ test('a proof can be cancelled, which says nothing of the backup', async () => {
 })
 
 test('a proof that couldn’t be made leaves what is known of the backup, and its protection', async () => {
-  const scene = await aService()
-  const { restic, backUp, plan, ada } = scene
+  const { restic, backUp, plan, ada, prove } = await aService()
   await plan({ keepLast: 1, prove: 'never' })
   const first = await backUp()
-  const { proven } = await prove(scene, first.id)
-  restic.faults.measureVolumes = async () => {
-    throw away()
-  }
-  const found = await prove(scene, first.id)
+  const { proven } = await prove(first.id)
+  restic.faults.measureVolumes = unreachable
+  const found = await prove(first.id)
   expect(found).toMatchObject({ proven, untested: expect.stringContaining('Try again.') })
   const told = async () => (await ada.get('/settings/events')).json.items
   const [{ title, ...event }, ...others] = await told()
@@ -216,7 +200,7 @@ test('a proof that couldn’t be made leaves what is known of the backup, and it
   expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${last.id}`])
 
   delete restic.faults.measureVolumes
-  expect((await prove(scene, last.id)).untested).toBeNull()
+  expect((await prove(last.id)).untested).toBeNull()
   expect(await told()).toMatchObject([{ level: 'resolved' }, { level: 'failure' }])
 })
 
@@ -250,10 +234,10 @@ test('however many SQLite databases there are, each is opened', async () => {
   const many = Array.from({ length: 6000 }, (_, at) => database(at))
   const tooSlow = { ...database(6000), tables: null, rows: 0 }
   const sound = await withDatabases([...many, tooSlow])
-  const { proven, untested } = await prove(sound, sound.id)
+  const { proven, untested } = await sound.prove(sound.id)
   expect({ ...proven, untested }).toMatchObject({ error: null, rows: 12_000, untested: null })
   const damaged = await withDatabases([...many, { ...tooSlow, file: 'data/bad.db', wrong: 'cut' }])
-  expect((await prove(damaged, damaged.id)).proven.error).toContain('data/bad.db')
+  expect((await damaged.prove(damaged.id)).proven.error).toContain('data/bad.db')
 })
 
 test('without the image that opens SQLite databases the rest of a proof stands', async () => {
@@ -261,7 +245,7 @@ test('without the image that opens SQLite databases the rest of a proof stands',
   scene.t.faults.pullImage = async function* () {
     throw new Failure('registry_unreachable', 'It can’t be reached.', 'Check it.')
   }
-  const { proven, untested } = await prove(scene, scene.id)
+  const { proven, untested } = await scene.prove(scene.id)
   expect({ ...proven, untested }).toMatchObject({ error: null, rows: null, untested: null })
   const log = await scene.ada.get(`/backups/${scene.id}/logs`)
   expect(log.text).toContain('It can’t be reached.')
@@ -273,7 +257,7 @@ test('a backup that failed can’t be proven', async () => {
     throw new Error('away')
   }
   const { id } = await scene.backUp()
-  expect((await prove(scene, id)).answer).toBe(409)
+  expect((await scene.prove(id)).answer).toBe(409)
 })
 
 test('a plan removes no backup while it is proven', async () => {
@@ -281,18 +265,12 @@ test('a plan removes no backup while it is proven', async () => {
   const { restic, backUp, plan, ada, t } = scene
   await plan({ keepLast: 1, prove: 'never' })
   const { id } = await backUp()
-  const goOn = Promise.withResolvers<void>()
-  const began = Promise.withResolvers<void>()
-  restic.faults.measureVolumes = async (options) => {
-    began.resolve()
-    await goOn.promise
-    return restic.usual.measureVolumes(options)
-  }
+  const { begun, goOn } = restic.heldUp('measureVolumes')
   await ada.post(`/backups/${id}/prove`, {})
-  await began.promise
+  await begun
   const { json } = await ada.post(scene.path, {})
   await until(() => restic.backups.length === 2)
-  goOn.resolve()
+  goOn()
   await t.jobs.idle()
   expect(restic.backups).toEqual([`backup=${id}`, `backup=${json.id}`])
   expect((await ada.get(`/backups/${id}`)).json.proven.error).toBeNull()

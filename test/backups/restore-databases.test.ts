@@ -4,7 +4,7 @@ import type { End } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { choicesOf } from '../../src/backups/restore/choices.ts'
 import { workOf } from './restoring.ts'
-import { away } from './simulated-restic.ts'
+import { away, unreachable } from './simulated-restic.ts'
 import { aDatabase, interrupted } from './simulated-tools.ts'
 
 type Scene = Awaited<ReturnType<typeof aDatabase>>
@@ -144,9 +144,7 @@ for (const engine of beside)
 
 test('a restore that wasn’t begun before ends with nothing to undo', async () => {
   const scene = await aDatabase('redis')
-  scene.restic.faults.list = async () => {
-    throw away()
-  }
+  scene.restic.faults.list = unreachable
   expect(await restore(scene)).toBe('failed')
   expect(scene.runs).toEqual([])
 })

@@ -10,19 +10,10 @@ import { idle, leftOf, made, settled } from '../services/instances.ts'
 import { comparison, readDocument } from '../support/openapi.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { restoring, workOf } from './restoring.ts'
-import { away } from './simulated-restic.ts'
+import { unreachable } from './simulated-restic.ts'
 import { aService, withVolume } from './scene.ts'
 
 type Scene = Awaited<ReturnType<typeof aService>>
-
-async function restoreNew({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
-  const path = `/backups/${id}/restore`
-  const { status, json, headers } = await ada.post(path, { into: 'new', ...body })
-  await t.jobs.idle()
-  const { json: backup } = await ada.get(`/backups/${id}`)
-  const created = headers.get('Location')
-  return { answer: status, created, errors: json?.errors, ...backup.restore }
-}
 
 const servicesOf = async ({ ada }: Scene) =>
   (await ada.get('/services')).json.instances.map(({ name }: { name: string }) => name)
@@ -32,7 +23,7 @@ const volumesOf = async ({ t }: Scene) =>
 
 test('a backup is restored into a new service, beside the one that it is of', async () => {
   const scene = await aService()
-  const { backUp, ada, restic, service, states } = scene
+  const { backUp, ada, restic, service, states, restoreNew } = scene
   const { id, files } = await backUp()
   const { json: preview } = await ada.get(`/backups/${id}/restore`)
   expect(preview).toEqual({
@@ -48,7 +39,7 @@ test('a backup is restored into a new service, beside the one that it is of', as
     environments: [],
     servers: [{ id: firstServer, name: 'this server' }],
   })
-  const done = await restoreNew(scene, id, { name: 'copy' })
+  const done = await restoreNew(id, { name: 'copy' })
   expect(done).toMatchObject({
     ...{ answer: 201, created: `/services/${done.into?.id}` },
     ...{ status: 'succeeded', error: null, before: null },
@@ -76,15 +67,14 @@ test('a service that is created with a backup is answered as the API document sa
 })
 
 test('the backup of a deleted service is found and restored into a new one', async () => {
-  const scene = await aService()
-  const { backUp, ada, t, service } = scene
+  const { backUp, ada, t, service, restoreNew } = await aService()
   const { id } = await backUp()
   await ada.delete(`/services/${service.id}?volumes=true`)
   await t.jobs.idle()
   expect((await ada.get('/backups')).json.items).toMatchObject([{ id, subject: { name: 'thing' } }])
   expect((await ada.post(`/backups/${id}/restore`, {})).status).toBe(409)
   expect((await ada.get(`/backups/${id}/restore`)).json.same).toBeNull()
-  expect(await restoreNew(scene, id)).toMatchObject({
+  expect(await restoreNew(id)).toMatchObject({
     status: 'succeeded',
     into: { name: 'thing' },
   })
@@ -114,8 +104,7 @@ test.each([
 ])(
   'a volume that an update %s comes back with a new service, which the preview says it doesn’t mount',
   async (_, compose, mounted) => {
-    const scene = await anUpdated(compose)
-    const { ada, t, db, restic, backup } = scene
+    const { ada, t, db, restic, backup, restoreNew } = await anUpdated(compose)
     const all = ['data', ...mounted]
     expect(backup.files).toMatchObject([{ volumes: all }])
     const { json: preview } = await ada.get(`/backups/${backup.id}/restore`)
@@ -125,7 +114,7 @@ test.each([
       filled = options.volumes.map(({ volume }) => volume)
       await restic.usual.readVolumes(options)
     }
-    const { status, error, into } = await restoreNew(scene, backup.id)
+    const { status, error, into } = await restoreNew(backup.id)
     expect([status, error]).toEqual(['succeeded', null])
     const names = all.map((name) => `davit-${into.id}-${name}`)
     expect(filled).toEqual(names)
@@ -161,13 +150,11 @@ test('a directory beside the file isn’t said to be left, whatever its volume i
 
 test('nothing of the new service is left when it isn’t restored, whatever the cause', async () => {
   const scene = await aService()
-  const { restic, backUp, ada, t, service } = scene
+  const { restic, backUp, ada, t, service, restoreNew } = scene
   const { id } = await backUp()
   const only = [`davit-${service.id}-data`]
-  restic.faults.readVolumes = async () => {
-    throw away()
-  }
-  expect((await restoreNew(scene, id)).status).toBe('failed')
+  restic.faults.readVolumes = unreachable
+  expect((await restoreNew(id)).status).toBe('failed')
   expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
 
   const began = restic.stall('readVolumes')
@@ -182,7 +169,7 @@ test('nothing of the new service is left when it isn’t restored, whatever the 
   t.faults.startContainer = async () => {
     throw new Error('no room')
   }
-  const { status, error } = await restoreNew(scene, id)
+  const { status, error } = await restoreNew(id)
   expect([status, error]).toEqual(['failed', expect.stringContaining('didn’t start')])
   expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
 })
@@ -241,12 +228,11 @@ test('what can’t be created is refused, with its field', async () => {
 })
 
 test('the only server may be named for the new service, as the preview names it', async () => {
-  const scene = await aService()
-  const { backUp, ada } = scene
+  const { backUp, ada, restoreNew } = await aService()
   const { id } = await backUp()
   const [only] = (await ada.get(`/backups/${id}/restore`)).json.servers
   for (const server of [only.id, only.name]) {
-    const { status, into, errors } = await restoreNew(scene, id, { server })
+    const { status, into, errors } = await restoreNew(id, { server })
     expect([errors, status, into?.created]).toEqual([undefined, 'succeeded', true])
   }
 })
@@ -262,8 +248,7 @@ test('a server that may not run the new service is refused at the field that nam
 })
 
 test('values stay, as files of volumes may have them', async () => {
-  const scene = await aService()
-  const { ada, t, restic, targetId } = scene
+  const { ada, t, restic, targetId, restoreNew } = await aService()
   const compose = withVolume.replace(
     'services:\n  one: {',
     'x-davit: { name: Keyed, version: latest, variables: { KEY: { generate: password, secret: true }, LEVEL: { default: low } } }\nservices:\n  one: { environment: { KEY: "${KEY}", LEVEL: "${LEVEL}" },',
@@ -274,7 +259,7 @@ test('values stay, as files of volumes may have them', async () => {
   const valuesOf = async (id: string) => (await definitionOf(t.deps, getService(t.db, id)!)).values
   const before = await valuesOf(service.id)
   await ada.delete(`/services/${service.id}?volumes=true`)
-  const { into } = await restoreNew(scene, json.id)
+  const { into } = await restoreNew(json.id)
   expect(restic.restored).toHaveLength(1)
   expect(await valuesOf(into.id)).toEqual(before)
   expect(before.get('LEVEL')).toBe('high')

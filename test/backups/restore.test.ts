@@ -9,29 +9,19 @@ import { events, jobs } from '../../src/db/schema.ts'
 import { startDue } from '../../src/jobs/due.ts'
 import { cancelRestore } from '../../src/services/service-status.tsx'
 import { unlessAborted } from '../../src/platform/pause.ts'
-import { away } from './simulated-restic.ts'
+import { away, unreachable } from './simulated-restic.ts'
 import { restoring, workOf } from './restoring.ts'
 import { aService } from './scene.ts'
 
-type Scene = Awaited<ReturnType<typeof aService>>
-
-async function restore({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
-  const { status } = await ada.post(`/backups/${id}/restore`, body)
-  await t.jobs.idle()
-  const { json } = await ada.get(`/backups/${id}`)
-  return { answer: status, ...json.restore }
-}
-
 test('volumes are replaced while what writes to them is stopped, after a backup', async () => {
-  const scene = await aService()
-  const { restic, backUp, states } = scene
+  const { restic, backUp, states, restore } = await aService()
   const { id, files } = await backUp()
   const seen: string[][] = []
   restic.faults.readVolumes = async (options) => {
     seen.push(await states())
     await restic.usual.readVolumes!(options)
   }
-  const done = await restore(scene, id)
+  const done = await restore(id)
   expect(done).toMatchObject({ answer: 200, status: 'succeeded', error: null, database: null })
   expect(seen).toEqual([['exited']])
   expect(await states()).toEqual(['running'])
@@ -40,22 +30,18 @@ test('volumes are replaced while what writes to them is stopped, after a backup'
 })
 
 test('nothing is replaced when the backup before it fails, unless that is left out', async () => {
-  const scene = await aService()
-  const { restic, backUp, states } = scene
+  const { restic, backUp, states, restore } = await aService()
   const { id } = await backUp()
-  restic.faults.storeVolumes = async () => {
-    throw away()
-  }
-  expect(await restore(scene, id)).toMatchObject({ status: 'failed' })
+  restic.faults.storeVolumes = unreachable
+  expect(await restore(id)).toMatchObject({ status: 'failed' })
   expect(restic.restored).toEqual([])
-  const { before, status } = await restore(scene, id, { backupFirst: false })
+  const { before, status } = await restore(id, { backupFirst: false })
   expect([before, status]).toEqual([null, 'succeeded'])
   expect(await states()).toEqual(['running'])
 })
 
 test('nothing is stopped or removed for volumes that the target doesn’t have whole', async () => {
-  const scene = await aService()
-  const { restic, backUp, t } = scene
+  const { restic, backUp, t, restore } = await aService()
   const { id } = await backUp()
   restic.faults.read = async ({ to, signal }) => {
     await to(Readable.from([Buffer.from('half')]), signal)
@@ -63,20 +49,17 @@ test('nothing is stopped or removed for volumes that the target doesn’t have w
   }
   const stopped: string[] = []
   t.faults.stopContainer = async (id) => (stopped.push(id), true)
-  const { status } = await restore(scene, id, { backupFirst: false })
+  const { status } = await restore(id, { backupFirst: false })
   expect({ status, stopped, restored: restic.restored }).toEqual({
     ...{ status: 'failed', stopped: [], restored: [] },
   })
 })
 
 test('a service runs again when its volumes couldn’t be replaced, and the restore says so', async () => {
-  const scene = await aService()
-  const { restic, backUp, states } = scene
+  const { restic, backUp, states, restore } = await aService()
   const { id } = await backUp()
-  restic.faults.readVolumes = async () => {
-    throw away()
-  }
-  const { status, error } = await restore(scene, id)
+  restic.faults.readVolumes = unreachable
+  const { status, error } = await restore(id)
   expect(status).toBe('failed')
   expect(error).toContain('incomplete')
   expect(await states()).toEqual(['running'])
@@ -102,19 +85,17 @@ test('one restore at a time, which can be cancelled', async () => {
 })
 
 test('what isn’t a complete backup of something that is there can’t be restored', async () => {
-  const scene = await aService()
-  const { backUp, ada, t, service } = scene
+  const { backUp, ada, t, service, restore } = await aService()
   const { id } = await backUp()
   const wrong = await ada.post(`/backups/${id}/restore`, { database: 'other' })
   expect([wrong.status, wrong.json.errors[0].field]).toEqual([422, 'database'])
   await ada.delete(`/services/${service.id}`)
   await t.jobs.idle()
-  expect((await restore(scene, id)).answer).toBe(409)
+  expect((await restore(id)).answer).toBe(409)
 })
 
 test('the backup before a restore doesn’t let the plan remove what is to be restored', async () => {
-  const scene = await aService()
-  const { restic, ada, backUp, plan } = scene
+  const { restic, ada, backUp, plan, restore } = await aService()
   await plan({ keepLast: 1, prove: 'never' })
   const { id } = await backUp()
   let answer = 0
@@ -122,7 +103,7 @@ test('the backup before a restore doesn’t let the plan remove what is to be re
     answer = (await ada.delete(`/backups/${id}`)).status
     await restic.usual.readVolumes!(options)
   }
-  const { status, before } = await restore(scene, id)
+  const { status, before } = await restore(id)
   expect([status, answer]).toEqual(['succeeded', 409])
   expect(restic.backups).toEqual([`backup=${id}`, `backup=${before}`])
   const last = await backUp()
@@ -130,8 +111,7 @@ test('the backup before a restore doesn’t let the plan remove what is to be re
 })
 
 test('the backup before a restore isn’t deleted until that has ended: what was replaced is only there', async () => {
-  const scene = await aService()
-  const { restic, ada, backUp } = scene
+  const { restic, ada, backUp, restore } = await aService()
   const { id } = await backUp()
   let answer = 0
   restic.faults.readVolumes = async (options) => {
@@ -139,14 +119,13 @@ test('the backup before a restore isn’t deleted until that has ended: what was
     answer = (await ada.delete(`/backups/${before}`)).status
     await restic.usual.readVolumes!(options)
   }
-  const { status, before } = await restore(scene, id)
+  const { status, before } = await restore(id)
   expect([status, answer]).toEqual(['succeeded', 409])
   expect((await ada.delete(`/backups/${before}`)).status).toBe(200)
 })
 
 test('a backup that is being deleted is neither restored nor proven, until that has failed', async () => {
-  const scene = await aService()
-  const { restic, ada, t, backUp } = scene
+  const { restic, ada, t, backUp, restore } = await aService()
   const { id } = await backUp()
   const began = Promise.withResolvers<void>()
   const forgetting = Promise.withResolvers<never>()
@@ -165,7 +144,7 @@ test('a backup that is being deleted is neither restored nor proven, until that 
   expect(t.db.select().from(jobs).all()).toEqual([])
   forgetting.reject(away())
   expect((await deleted).status).toBe(502)
-  expect(await restore(scene, id)).toMatchObject({ answer: 200, status: 'succeeded' })
+  expect(await restore(id)).toMatchObject({ answer: 200, status: 'succeeded' })
 })
 
 test('what was stopped for a restore stays so over a restart of Davit, which continues it', async () => {
@@ -194,18 +173,15 @@ test('what was stopped for a restore stays so over a restart of Davit, which con
 })
 
 test('a database that can’t be loaded after a restore of the whole server is told of, others aren’t', async () => {
-  const scene = await aService()
-  const { restic, backUp, db, t } = scene
+  const { restic, backUp, db, t, restore } = await aService()
   const { id } = await backUp()
-  restic.faults.list = async () => {
-    throw away()
-  }
+  restic.faults.list = unreachable
   const notices = () => db.select().from(events).where(eq(events.kind, 'backup_failed')).all()
   noteToLoad(db, id)
   loadRestored(t.deps, 'service')
   await t.jobs.idle()
   expect(notices()).toMatchObject([{ level: 'failure', href: `/backups/${id}` }])
-  await restore(scene, id, { backupFirst: false })
+  await restore(id, { backupFirst: false })
   expect(notices()).toHaveLength(1)
 })
 
@@ -255,9 +231,7 @@ test('a file of a backup is downloaded whole, or breaks off', async () => {
   expect(await got.text()).toBe('tar of volumes')
   expect(got.headers.get('Content-Disposition')).toContain('thing-volumes.tar')
 
-  restic.faults.read = async () => {
-    throw away()
-  }
+  restic.faults.read = unreachable
   expect((await ada.get(`/backups/${id}/download`)).status).toBe(502)
   restic.faults.read = async ({ to, signal }) => {
     await to(Readable.from([Buffer.from('half')]), signal)

@@ -29,15 +29,30 @@ export async function aService(overrides: Overrides = {}) {
     const labels = [`davit.service=${service.id}`]
     return (await t.docker.listContainers({ labels, all: true })).map(({ state }) => state)
   }
+  const see = async (id: string) => (await ada.get(`/backups/${id}`)).json
+  /** Restores a backup to the end. */
+  const restore = async (id: string, body: Record<string, unknown> = {}) => {
+    const { status, json, headers } = await ada.post(`/backups/${id}/restore`, body)
+    await t.jobs.idle()
+    const created = headers.get('Location')
+    return { answer: status, created, errors: json?.errors, ...(await see(id)).restore }
+  }
   return {
-    ...{ t, ada, restic, service, targetId, path, states },
+    ...{ t, ada, restic, service, targetId, path, states, see, restore },
     db: t.db,
+    restoreNew: (id: string, body: object = {}) => restore(id, { into: 'new', ...body }),
     /** Backs it up to the end. */
     async backUp(body: object = {}) {
       const { status, json, text } = await ada.post(path, { targetId, ...body })
       if (status !== 201) throw new Error(text)
       await t.jobs.idle()
-      return (await ada.get(`/backups/${json.id}`)).json
+      return see(json.id)
+    },
+    /** Proves a backup to the end. */
+    async prove(id: string) {
+      const { status } = await ada.post(`/backups/${id}/prove`, {})
+      await t.jobs.idle()
+      return { ...(await see(id)), answer: status }
     },
     async plan(values: object = {}) {
       const { status, json, text } = await ada.put(`${path}/plan`, {

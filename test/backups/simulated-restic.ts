@@ -63,6 +63,18 @@ export class SimulatedRestic {
     return began.promise
   }
 
+  /** Lets a call last until it is told to go on, or is aborted. */
+  heldUp(call: 'storeVolumes' | 'measureVolumes' | 'readVolumes') {
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    this.faults[call] = async (options: any) => {
+      begun.resolve()
+      await unlessAborted(goOn.promise, options.signal)
+      return this.usual[call](options) as never
+    }
+    return { begun: begun.promise, goOn: goOn.resolve }
+  }
+
   /** The tags that name the backups it has. */
   get backups() {
     const tags = this.snapshots.flatMap(({ tags }) => tags)
@@ -156,3 +168,8 @@ export class SimulatedRestic {
 }
 
 export const away = () => new Failure('target_away', 'The target doesn’t respond.', 'Try again.')
+
+/** Stands in for a call. */
+export const unreachable = async (): Promise<never> => {
+  throw away()
+}

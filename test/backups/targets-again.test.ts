@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
-import { away } from './simulated-restic.ts'
+import { away, unreachable } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 import { path as settings, rest, s3 } from './target-scene.ts'
 
@@ -13,9 +13,7 @@ async function removed(overrides: Parameters<typeof aService>[0] = {}) {
     if (status !== 200) throw new Error(text)
   }
   const { id } = await s.backUp()
-  s.restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  s.restic.faults.storeVolumes = unreachable
   const { id: failed } = await s.backUp()
   delete s.restic.faults.storeVolumes
   await removeTarget()
@@ -37,9 +35,7 @@ test('a backup whose target was removed is refused, and only taken off the list'
   for (const one of ['prove', 'restore', 'download'])
     expect(text).not.toContain(`/backups/${s.id}/${one}`)
   expect(text).toContain(`action="/backups/${s.id}"`)
-  s.restic.faults.list = async () => {
-    throw away()
-  }
+  s.restic.faults.list = unreachable
   expect((await s.ada.delete(`/backups/${s.id}`)).status).toBe(200)
   expect((await s.ada.get(`/backups/${s.id}`)).status).toBe(404)
   expect(s.restic.backups).toEqual([`backup=${s.id}`])

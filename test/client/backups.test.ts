@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { aTarget } from '../backups/a-target.ts'
-import { away, SimulatedRestic } from '../backups/simulated-restic.ts'
+import { away, SimulatedRestic, unreachable } from '../backups/simulated-restic.ts'
 import { withVolume } from '../backups/scene.ts'
 import { backups, jobs } from '../../src/db/schema.ts'
 import { made } from '../services/instances.ts'
@@ -23,9 +23,7 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   const listed = JSON.parse((await davit(['backups', 'list', '--json'])).stdout)
   expect(listed.items).toMatchObject([{ id, status: 'succeeded' }])
   expect((await davit(['backups', 'prove', id])).status).toBe(0)
-  restic.faults.measureVolumes = async () => {
-    throw away()
-  }
+  restic.faults.measureVolumes = unreachable
   expect((await davit(['backups', 'prove', id])).status).toBe(1)
 
   expect((await davit(['backups', 'restore', id])).status).toBe(2) // it asks first
@@ -34,9 +32,7 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   expect(restored.status).toBe(0)
   expect(JSON.parse(lines.at(-1)!).restore).toMatchObject({ into: { name: 'old-db' } })
   expect(lines.length).toBeGreaterThan(1)
-  restic.faults.readVolumes = async () => {
-    throw away()
-  }
+  restic.faults.readVolumes = unreachable
   const failed = await davit(['backups', 'restore', id, '--yes', '--no-backup'])
   expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('incomplete')])
   delete restic.faults.readVolumes

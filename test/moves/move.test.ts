@@ -7,7 +7,7 @@ import { firstServer } from '../../src/platform/root.ts'
 import { updateServer } from '../../src/servers/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { aTarget } from '../backups/a-target.ts'
-import { away } from '../backups/simulated-restic.ts'
+import { unreachable } from '../backups/simulated-restic.ts'
 import { TestClient } from '../support/client.ts'
 import { second, twoServers } from './scene.ts'
 
@@ -122,9 +122,7 @@ test('a service is backed up before it is moved, and from where it is then', asy
   const { ada, path, subject, all, t, restic } = s
   const targetId = aTarget(t, ada.user.id)
   expect((await ada.get(path)).json.backupFirst).toBe(true)
-  restic.faults.storeVolumes = async () => {
-    throw away()
-  }
+  restic.faults.storeVolumes = unreachable
   expect((await ada.post(path, { server: 'server2', backupFirst: true })).json.status).toBe(
     'failed',
   )
