@@ -66,16 +66,13 @@ export async function sendVolumes(
   to: Writable,
 ) {
   const { volumes, signal } = streamed
-  await run(deps, streamed, {
+  await read(deps, streamed, {
     script: sendScript,
     // as a pattern of tar also matches the end of a path, each begins with a dot
     paths: [
       ...without.map((path) => `--exclude=.${literal(path)}`),
       ...volumes.map(({ path }) => `.${path}`),
     ],
-    volumes: volumes.map((volume) => ({ ...volume, readOnly: true })),
-    capabilities: ['DAC_READ_SEARCH'],
-    isMarked: true,
     stdout: (from) => pipeline(from, to, { signal, end: false }),
   })
 }
@@ -88,10 +85,8 @@ export async function listInVolumes(
 ): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
-  await run(deps, streamed, {
+  await read(deps, streamed, {
     script: `cd ${volumesFolder} || exit; { ${script}; } 2>/dev/null; printf %s "$DAVIT_END"; read -r _; exit 0`,
-    ...{ paths: [], capabilities: ['DAC_READ_SEARCH'], isMarked: true },
-    volumes: streamed.volumes.map((volume) => ({ ...volume, readOnly: true })),
     async stdout(from) {
       for await (const chunk of from)
         if (text.length < longest) text += decoder.decode(chunk, { stream: true })
@@ -103,7 +98,7 @@ export async function listInVolumes(
 /** Makes volumes as the archive has them: what they had is removed first. */
 export const receiveVolumes = (deps: CarrierDeps, streamed: Streamed, from: Archive) =>
   run(deps, streamed, {
-    ...{ script: receiveScript, paths: [], volumes: streamed.volumes },
+    ...{ script: receiveScript, volumes: streamed.volumes },
     ...{ capabilities: fillingCapabilities, stdin: from },
   })
 
@@ -157,9 +152,9 @@ async function summarize(
     summary.sum = BigInt.asUintN(64, summary.sum + lineSum(line))
     if (line[0] !== isOther) summary.files++
   }
-  await run(deps, of, {
-    ...{ script: listScript, paths: [], capabilities: ['DAC_READ_SEARCH'], isMarked: true },
-    volumes: mountedAll(names).map((volume) => ({ ...volume, readOnly: true })),
+  const streamed = { ...of, volumes: mountedAll(names) }
+  await read(deps, streamed, {
+    script: listScript,
     async stdout(from) {
       for await (const chunk of from) {
         const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
@@ -190,12 +185,19 @@ type CopiedVolumes = Omit<Carrying, 'serverId'> & {
   volumes: string[]
 }
 
-type Command = { script: string; paths: string[] } & Pick<
+type Command = { script: string; paths?: string[] } & Pick<
   Parameters<typeof runForBackup>[1],
   'volumes' | 'capabilities' | 'stdin' | 'stdout' | 'isMarked'
 >
 
-async function run(deps: CarrierDeps, streamed: Carrying, { script, paths, ...how }: Command) {
+/** Whoever owns what is in the volumes. Their scripts print `DAVIT_END` after all that they had to say. */
+const read = (deps: CarrierDeps, streamed: Streamed, command: Command) =>
+  run(deps, streamed, {
+    ...{ ...command, capabilities: ['DAC_READ_SEARCH'], isMarked: true },
+    volumes: streamed.volumes.map((volume) => ({ ...volume, readOnly: true })),
+  })
+
+async function run(deps: CarrierDeps, streamed: Carrying, { script, paths = [], ...how }: Command) {
   const { serverId, ownerId, signal } = streamed
   const { name: image } = await pullImage(deps, { ownerId, image: deps.config.resticImage, signal })
   const there = { ...deps, docker: deps.engines.of({ serverId }) }
