@@ -16,6 +16,7 @@ import type { Belonging } from '../docker/labels.ts'
 import { firstServer } from '../platform/root.ts'
 import { getServer } from '../servers/store.ts'
 import { publishedAt } from './endpoint-store.ts'
+import { isOfRelease } from './store.ts'
 import type { InstanceState } from './store.ts'
 import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -47,9 +48,7 @@ export function listPlaces(db: Tx, workload: WorkloadKey): InstanceAddress[] {
       endpoints,
       and(eq(endpoints.instanceId, instances.id), eq(endpoints.network, network), endpoints.held),
     )
-    .where(
-      and(eq(instances.workloadId, workload.id), notInArray(instances.state, ['removed', 'once'])),
-    )
+    .where(and(eq(instances.workloadId, workload.id), isOfRelease))
     .orderBy(asc(instances.component), asc(instances.slot), asc(instances.id))
     .all()
     .map((place) =>

@@ -121,7 +121,7 @@ export function listInstances(db: Tx, workloadId: string) {
   return listRows(db, instances, mayBeThere, asc(instances.id))
 }
 
-const isOfRelease = notInArray(instances.state, ['removed', 'once'])
+export const isOfRelease = notInArray(instances.state, ['removed', 'once'])
 
 /** Without those whose containers were removed. */
 export const listInstancesOfRelease = (db: Tx, releaseId: string) =>

@@ -11,6 +11,7 @@ import {
   services,
 } from '../../db/schema.ts'
 import type { OnServer } from '../../docker/index.ts'
+import { isOfRelease } from '../store.ts'
 import { deployedImage } from './stack-store.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
@@ -96,10 +97,7 @@ export const forgetImage = (db: Db, image: string) =>
     const isNeeded = and(eq(deployments.image, deployed), notInArray(deployments.status, [...past]))
     if (hasRow(tx, deployments, isNeeded)) return null
     const ids = listValues(tx, deployments.id, eq(deployments.image, deployed))
-    const hasContainers = and(
-      inArray(instances.releaseId, ids),
-      notInArray(instances.state, ['removed', 'once']),
-    )
+    const hasContainers = and(inArray(instances.releaseId, ids), isOfRelease)
     if (hasRow(tx, instances, hasContainers)) return null
     const kept = listRows(
       tx,
