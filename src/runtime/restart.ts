@@ -39,7 +39,8 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     if (!made) return false
     hooks.enter?.('starting')
     const run = { ...deps, workload, hooks, signal, network: networkNameOf(workload) }
-    const { together, replicas, replaceable } = inTurn(deps, made)
+    const groups = Object.groupBy(made, (one) => turnOf(deps, one))
+    const { together = [], replicas = [], replaceable = [] } = groups
     if (!stops) await restartSome(run, made, { stops })
     else {
       if (together.length > 0) await restartSome(run, together, { stops })
@@ -53,18 +54,10 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
 type FoundContainer = CreatedContainer & Pick<Container, 'state'>
 
 /** Containers that serve visitors restart one by one, after all others. */
-function inTurn({ edge }: RuntimeDeps, made: FoundContainer[]) {
-  const groups = Map.groupBy(made, ({ component, state }) => {
-    if (!edge.isOn || portOf(component) === null || state !== 'running') return 'together'
-    if (component.replicas > 1) return 'replicas'
-    return exclusiveResources(component).length === 0 ? 'replaceable' : 'together'
-  })
-  const of = (group: 'together' | 'replicas' | 'replaceable') => groups.get(group) ?? []
-  return {
-    together: of('together'),
-    replicas: of('replicas'),
-    replaceable: of('replaceable'),
-  }
+function turnOf({ edge }: RuntimeDeps, { component, state }: FoundContainer) {
+  if (!edge.isOn || portOf(component) === null || state !== 'running') return 'together'
+  if (component.replicas > 1) return 'replicas'
+  return exclusiveResources(component).length === 0 ? 'replaceable' : 'together'
 }
 
 async function restartSome(

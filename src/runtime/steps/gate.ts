@@ -102,13 +102,9 @@ export async function refuseEnded(run: GateRun, made: GatedContainer[]) {
 }
 
 /** Explains a start that the engine refused in the terms of the component. */
-export function startFailure(
-  error: EngineError,
-  { workload }: GateRun,
-  { component }: GatedContainer,
-) {
-  const subject = workload.kind === 'app' ? 'environment' : 'service'
-  return explain(error, { subject, said: wordsFor(subject, component), what: 'Start failed' })
+export function startFailure(error: EngineError, run: GateRun, made: GatedContainer) {
+  const { subject, words: said } = gated(run, made)
+  return explain(error, { subject, said, what: 'Start failed' })
 }
 
 /** Milliseconds in which the last output of an ended container arrives. */
