@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { deployments, environments, instances, projects, releases } from '../db/schema.ts'
-import { imageNumber, shownDeployment } from './store.ts'
+import { getJob, imageNumber, shownDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
 /** Lists environments with their newest deployment and the live one, even if that is stopped. */
@@ -107,20 +107,12 @@ const listNewestIds = (db: Db, { projectId, limit }: { projectId: string; limit:
 export type Origin = { id: string; projectId: string; number: number; environment: string }
 
 /** The deployment whose image it runs, with the name of that one's environment. */
-export const getOrigin = (db: Db, { imageOf }: Pick<Deployment, 'imageOf'>): Origin | null =>
-  (imageOf !== null &&
-    db
-      .select({
-        id: deployments.id,
-        projectId: deployments.projectId,
-        number: deployments.number,
-        environment: environments.name,
-      })
-      .from(deployments)
-      .innerJoin(environments, eq(environments.id, deployments.environmentId))
-      .where(eq(deployments.id, imageOf))
-      .get()) ||
-  null
+export function getOrigin(db: Db, { imageOf }: Pick<Deployment, 'imageOf'>): Origin | null {
+  const job = imageOf === null ? undefined : getJob(db, imageOf)
+  if (!job) return null
+  const { id, projectId, number } = job.deployment
+  return { id, projectId, number, environment: job.environment.name }
+}
 
 /** The one before it that failed or went live; of those that were superseded, some never began. */
 export function getPrevious(

@@ -14,7 +14,15 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { countRows, getRow, listPage, listRows, listValues, preparedOnce } from '../db/queries.ts'
+import {
+  countRows,
+  getRow,
+  hasRow,
+  listPage,
+  listRows,
+  listValues,
+  preparedOnce,
+} from '../db/queries.ts'
 import { forgetApp } from '../db/restored.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import { isCurrent } from '../environments/store.ts'
@@ -64,6 +72,9 @@ export const isEnded = (status: Status) => !unended.includes(status)
 
 const working: readonly Status[] = activeStatuses
 export const unended: Status[] = [...queuedStatuses, ...activeStatuses]
+
+/** Queued or running, but not waiting for checks or the end of a freeze: such a one may never run. */
+export const isUnderWay = inArray(deployments.status, ['pending', ...activeStatuses])
 
 /** Numbers are unique in a project, and never used again. */
 export const insertDeployment = (
@@ -160,16 +171,9 @@ export const getLatest = (db: Db, environmentId: string) =>
   getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
   null
 
-/** True when a deployment is queued or running in the environment; one that waits for checks may never run. */
+/** True when a deployment is queued or running in the environment. */
 export const hasUnended = (db: Db, environmentId: string) =>
-  countRows(
-    db,
-    deployments,
-    and(
-      eq(deployments.environmentId, environmentId),
-      inArray(deployments.status, ['pending', ...activeStatuses]),
-    ),
-  ) > 0
+  hasRow(db, deployments, and(eq(deployments.environmentId, environmentId), isUnderWay))
 
 /** A queued or running deployment of exactly this commit or image; a tag or branch may move meanwhile. */
 export function getUnendedOf(
@@ -194,7 +198,7 @@ export function getUnendedOf(
       commit ? eq(deployments.requestedCommit, commit) : undefined,
       digest ? eq(deployments.pullReference, digest) : undefined,
       isNull(deployments.imageOf),
-      inArray(deployments.status, ['pending', ...activeStatuses]),
+      isUnderWay,
     ),
     desc(deployments.id),
   )

@@ -1,8 +1,9 @@
-import { and, count, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { listValues } from '../db/queries.ts'
 import { deployments, projects } from '../db/schema.ts'
 import type { Upload } from '../db/schema.ts'
+import { isUnderWay } from './store.ts'
 
 /** What a working copy said of its files; null when it wasn't uploaded. */
 export const uploadOf = ({ upload }: { upload: Upload | null }) => {
@@ -11,11 +12,7 @@ export const uploadOf = ({ upload }: { upload: Upload | null }) => {
   return about
 }
 
-const awaitsUpload = and(
-  isNotNull(deployments.upload),
-  isNull(deployments.imageOf),
-  inArray(deployments.status, ['pending', 'cloning', 'building', 'deploying']),
-)
+const awaitsUpload = and(isNotNull(deployments.upload), isNull(deployments.imageOf), isUnderWay)
 
 export const listUploads = (db: Db) =>
   listValues(db, deployments.upload, awaitsUpload).map((upload) => upload!.id)
