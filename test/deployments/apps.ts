@@ -66,6 +66,11 @@ export async function aProject(
       client.post(`/envs/${environment.id}/variables`, variable),
     trigger: (asked: Record<string, unknown> = {}) => triggered(client, project.id, asked),
     deploy: (asked: Record<string, unknown> = {}) => deployed(client, project.id, asked),
+    /** Commits these files first. */
+    deployFiles(more: Files, asked: Record<string, unknown> = {}) {
+      repository.commit(more)
+      return deployed(client, project.id, asked)
+    },
   }
 }
 

@@ -53,8 +53,7 @@ test('an image that must be process 1 is, recognised or by a setting, and so are
   const project = await aProject(t, ada, files('/init'), settings)
   expect(await project.deploy()).toMatchObject({ status: 'running' })
 
-  project.repository.commit(files('/start'))
-  expect((await project.deploy()).error.code).toBe('exited')
+  expect((await project.deployFiles(files('/start'))).error.code).toBe('exited')
   const processes = [web, worker].map((process) => ({ ...process, init: false }))
   await project.configure({ processes })
   expect(await project.deploy()).toMatchObject({ status: 'running' })

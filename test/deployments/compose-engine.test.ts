@@ -64,8 +64,7 @@ test('two services that are built and one that is pulled answer over the address
   const shown = await ada.page(`/projects/${project.id}/envs/${project.environmentId}`)
   expect(shown.text).toContain('<code>busybox</code>')
 
-  project.repository.commit({ 'store/index.html': 'second ' })
-  const second = await project.deploy()
+  const second = await project.deployFiles({ 'store/index.html': 'second ' })
   expect(second).toMatchObject({ status: 'running', error: null })
   await t.jobs.idle() // until then the name of the store leads to its old container, too
   const after = await live()

@@ -43,8 +43,7 @@ test('services of a Compose file stop after those that depend on them, and the o
   expectOrder()
 
   await ada.post(`/envs/${project.environmentId}/start`)
-  project.repository.commit({ 'compose.yaml': compose(2) })
-  expect((await project.deploy()).status).toBe('running')
+  expect((await project.deployFiles({ 'compose.yaml': compose(2) })).status).toBe('running')
   await t.jobs.idle()
   // the volume of db is needed by its next container, so it stops first
   expect(stops.indexOf('api is told')).toBeGreaterThan(stops.indexOf('site has ended'))
@@ -87,8 +86,7 @@ test('a rollback says that a volume interrupts it only where its service changes
   const project = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose(1) })
   await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
   const deployed = async (files: Record<string, string>) => {
-    project.repository.commit(files)
-    const deployment = await project.deploy()
+    const deployment = await project.deployFiles(files)
     expect(deployment.status).toBe('running')
     return `/projects/${project.id}/deployments/${deployment.id}/rollback`
   }

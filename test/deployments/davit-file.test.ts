@@ -51,8 +51,7 @@ test('a commit’s settings win, can’t be edited then, and end with the commit
   expect(form).not.toMatch(/<input[^>]*id="field-health_timeout"[^>]*disabled/)
   expect((await ada.htmx('PUT', path, { health_timeout: '40' })).status).toBeLessThan(400)
 
-  project.repository.commit({ 'davit.yaml': null })
-  expect((await project.deploy()).status).toBe('running')
+  expect((await project.deployFiles({ 'davit.yaml': null })).status).toBe('running')
   const own = { port: 9090, healthPath: null, releaseCommand: null, healthTimeout: 40 }
   expect(await shown()).toMatchObject({ ...own, processes: [{ name: 'web' }], fromCode: null })
   await project.configure({ port: 9191 })
@@ -117,11 +116,9 @@ test('schedules are those of the live commit, also after a rollback', async () =
     return items.map(({ schedule }: { schedule: string }) => schedule)
   }
   expect(await times()).toEqual(['0 3 * * *'])
-  project.repository.commit({ 'davit.yaml': scheduled('@hourly') })
-  await project.deploy()
+  await project.deployFiles({ 'davit.yaml': scheduled('@hourly') })
   expect(await times()).toEqual(['@hourly'])
-  project.repository.commit({ 'davit.yaml': null })
-  await project.deploy()
+  await project.deployFiles({ 'davit.yaml': null })
   expect(await times()).toEqual([])
   await finished(ada, (await rollBack(ada, first)).json)
   expect(await times()).toEqual(['0 3 * * *'])

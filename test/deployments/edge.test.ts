@@ -31,8 +31,7 @@ test('visitors notice neither a deployment nor one that fails, and what is open 
     expect(await t.text(host)).toBe('second')
     // the old one isn't waited for
     expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
-    project.repository.commit(aCommand('sleep 99'))
-    expect((await project.deploy()).status).toBe('failed')
+    expect((await project.deployFiles(aCommand('sleep 99'))).status).toBe('failed')
     expect(await t.text(host)).toBe('second')
     await letEnd(t, first.containerId)
     expect(await open.text()).toBe('begins in first\n')
@@ -71,8 +70,7 @@ test('a drain ends when its time is over', async () => {
   const { host, project } = await aSite(aSlowApp('first'), { drainSeconds: 1 })
   const first = await project.deploy()
   const open = await t.get(host, '/cgi-bin/slow')
-  project.repository.commit(aSlowApp('second'))
-  await project.deploy()
+  await project.deployFiles(aSlowApp('second'))
   await t.instanceTasks.idle()
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
   await open.text().catch(() => {})
@@ -82,11 +80,9 @@ test('a deployment doesn’t wait for the version before it, but the one after t
   const { host, project } = await aSite(aSlowApp('1'))
   const first = await project.deploy()
   const open = [await t.get(host, '/cgi-bin/slow')]
-  project.repository.commit(aSlowApp('2'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(aSlowApp('2'))
   open.push(await t.get(host, '/cgi-bin/slow'))
-  project.repository.commit(aSlowApp('3'))
-  expect((await project.deploy()).status).toBe('running')
+  expect((await project.deployFiles(aSlowApp('3'))).status).toBe('running')
 
   project.repository.commit(aSlowApp('4'))
   const fourth = await project.trigger()
@@ -159,8 +155,7 @@ test('the stable port is the edge’s, unless a user chose it', async () => {
 
   const port = project.hostPort === 29_999 ? 29_998 : project.hostPort + 1
   await project.configure({ hostPort: port })
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   expect(await answerOf(second)).toBe('second')
   expect((await t.docker.inspectContainer(second.containerId))!.ports).toMatchObject([
     { host: port },

@@ -127,8 +127,7 @@ test('a failure of any step leaves what runs as it is', async () => {
   const first = await project.deploy()
 
   await project.deploy({ branch: 'nowhere' })
-  project.repository.commit(aBuild('exit 1'))
-  await project.deploy()
+  await project.deployFiles(aBuild('exit 1'))
 
   expect(await answerOf(first)).toBe('first')
   const container = await t.docker.inspectContainer(first.containerId)

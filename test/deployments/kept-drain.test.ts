@@ -20,8 +20,7 @@ async function twoVersions() {
   }
   const project = await aProject(t, ada, anApp('first'), { drainSeconds: 3600 })
   const first = await project.deploy()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   await ada.post(`${pathOf(second)}/keep`)
   await draining.promise
   const instances = listInstances(t.db, project.environmentId)

@@ -17,8 +17,7 @@ type Deployed = Awaited<ReturnType<Site['project']['deploy']>>
 async function twoVersions(settings = {}) {
   const { host, project } = await aSite(anApp('first'), settings)
   const first = await project.deploy()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   const statesOf = () =>
     Object.fromEntries(
       listInstances(t.db, project.environmentId).map(({ containerId, state }) => [

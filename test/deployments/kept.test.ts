@@ -20,8 +20,7 @@ async function twoVersions(settings = {}, overrides: Parameters<typeof simulated
   const { t, ada } = withAda(simulatedApp({}, overrides))
   const project = await aProject(t, ada, anApp('first'), { port: 0, ...settings })
   const first = await project.deploy()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   await t.jobs.idle()
   const stateOf = async (id: string) => (await t.deps.docker.inspectContainer(id))?.state
   const backTo = async (one: typeof first) => finished(ada, (await rollBack(ada, one)).json)
@@ -54,8 +53,7 @@ test('a rollback starts the containers that are kept, and keeps those it replace
 
 test('the next deployment removes what is kept, and keeps the one before it', async () => {
   const { t, project, first, second, stateOf } = await twoVersions()
-  project.repository.commit(anApp('third'))
-  await project.deploy()
+  await project.deployFiles(anApp('third'))
   await t.jobs.idle()
   expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
   expect(await stateOf(second.containerId)).toBe('exited')
@@ -267,8 +265,7 @@ test('the image of what is kept is needed, and no longer once that is removed', 
   const { t, project, first } = await twoVersions()
   const image = getRow(t.db, deployments, eq(deployments.id, first.id))!.image!
   expect(await removeImage(t.deps, [image])).toBe('needed')
-  project.repository.commit(anApp('third'))
-  await project.deploy()
+  await project.deployFiles(anApp('third'))
   await t.jobs.idle()
   expect(await removeImage(t.deps, [image])).toBe('removed')
 })

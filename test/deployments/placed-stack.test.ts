@@ -67,8 +67,7 @@ test('a Compose file runs as a whole on one server, and stays where its volumes 
   expect([refused.status, refused.json.errors]).toEqual([409, [expect.anything()]])
   // the emptier one would be chosen
   await project.configure({ placement: { labels: { zone: 'away' }, spread: 'servers' } })
-  project.repository.commit(files('2'))
-  expect(await project.deploy()).toMatchObject({ status: 'running' })
+  expect(await project.deployFiles(files('2'))).toMatchObject({ status: 'running' })
   const now = await live()
   expect(now.db).toEqual(db!)
   expect([now.web![0], now.web![1] === worker![1]]).toEqual([second, false])
@@ -86,13 +85,11 @@ test('a push recreates only what it changes on an engine whose images have other
   const first = await live()
   for (const command of ['2', '3']) {
     const before = await live()
-    project.repository.commit(files(command))
-    expect((await project.deploy()).status).toBe('running')
+    expect((await project.deployFiles(files(command))).status).toBe('running')
     const now = await live()
     expect([now.db, now.web![1] === before.web![1]]).toEqual([first.db!, false])
   }
-  project.repository.commit(files('3', 'postgres'))
-  expect((await project.deploy()).status).toBe('running')
+  expect((await project.deployFiles(files('3', 'postgres'))).status).toBe('running')
   expect((await live()).db).not.toEqual(first.db!)
 })
 
@@ -103,8 +100,7 @@ test('a push recreates only what it changes when the images of before are gone f
   await t.jobs.idle()
   for (const { tags } of await t.docker.listImages())
     for (const tag of tags) if (tag.startsWith('davit/')) await t.docker.removeImage(tag)
-  project.repository.commit(files('2'))
-  expect((await project.deploy()).status).toBe('running')
+  expect((await project.deployFiles(files('2'))).status).toBe('running')
   expect((await live()).db).toEqual(first.db!)
 })
 

@@ -72,8 +72,7 @@ test('processes run beside each other, each with its own command and limits, and
   expect((await ada.page(`/containers/${two!.id}`)).text).toContain('<bdi>worker 2</bdi>')
 
   await project.configure({ processes: [{ name: 'web' }, worker] })
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   await t.jobs.idle()
   expect(await answerOf(second)).toBe('second')
   expect(processesOf(await live(ada, project))).toEqual(['web', 'worker'])

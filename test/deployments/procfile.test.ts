@@ -36,7 +36,6 @@ test('what a Procfile has is offered once it was built, and taken only when it i
   await ada.htmx('PUT', path, { processes, release_command: 'true' })
   expect((await ada.page(path)).text).not.toContain('Procfile')
 
-  project.repository.commit({ Procfile: null })
-  await project.deploy()
+  await project.deployFiles({ Procfile: null })
   expect((await ada.htmx('GET', `${path}/edit?procfile=1`)).text).not.toContain('Procfile')
 })

@@ -61,8 +61,7 @@ test('an earlier version can be promoted too, and a rollback there takes back wh
   const { ada, staging, promoted, promote } = await withStages()
   const first = await staging.deploy()
   const before = await promoted()
-  staging.repository.commit(anApp('second'))
-  const second = await staging.deploy()
+  const second = await staging.deployFiles(anApp('second'))
   expect((await promoted()).image).toBe(second.image)
   expect(await promoted({ deploymentId: first.id })).toMatchObject({ image: first.image })
   await promoted()
@@ -86,8 +85,7 @@ describe('automatically', () => {
     const { items } = (await ada.get(`${envs}/${last.id}/deployments`)).json
     expect(items).toMatchObject([{ status: 'running', trigger: 'promotion', image: first.image }])
 
-    staging.repository.commit(anApp('second'))
-    const second = await staging.deploy()
+    const second = await staging.deployFiles(anApp('second'))
     await t.jobs.idle()
     const { id: promotion } = await newest()
     expect((await newest()).image).toBe(second.image)
@@ -119,8 +117,7 @@ test('an image stays while an environment can be rolled back to it, and goes wit
   const isThere = async ({ image }: { image: string }) =>
     (await t.docker.inspectImage(image)) !== null
   const next = async (text: string) => {
-    staging.repository.commit(anApp(text))
-    const deployment = await staging.deploy()
+    const deployment = await staging.deployFiles(anApp(text))
     await t.jobs.idle()
     return deployment
   }

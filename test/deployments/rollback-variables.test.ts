@@ -143,13 +143,11 @@ test('the variables of that time are dropped with the image, and an earlier vers
 
   t.faults.removeImage = () => Promise.reject(new Error('in use'))
   await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })
-  project.repository.commit({ 'third.txt': 'x' })
-  await project.deploy()
+  await project.deployFiles({ 'third.txt': 'x' })
   await t.jobs.idle()
   expect(kept(), 'what could not be removed keeps them').toHaveLength(3)
   delete t.faults.removeImage
-  project.repository.commit({ 'fourth.txt': 'x' })
-  const last = await project.deploy()
+  const last = await project.deployFiles({ 'fourth.txt': 'x' })
   await t.jobs.idle()
   expect(kept().map(({ id }) => id)).toEqual([last.id])
   expect((await preview(ada, first)).refused).toBeString()

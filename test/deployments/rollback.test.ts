@@ -8,8 +8,7 @@ test('a rollback runs the earlier image again, with the variables of today', asy
   const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
-  project.repository.commit(anApp('second'))
-  await project.deploy()
+  await project.deployFiles(anApp('second'))
   await project.set({ key: 'COLOUR', value: 'blue' })
 
   const answer = await rollBack(ada, first)
@@ -38,8 +37,7 @@ test('images beyond those kept go, and what had them can’t be gone back to', a
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
   await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })
   const { id } = await project.deploy()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   await t.jobs.idle()
 
   const first = (await ada.get(pathOf({ projectId: project.id, id }))).json
@@ -105,8 +103,7 @@ test('visitors notice no rollback: both versions run, and one rename switches', 
   const host = 'rolled.test'
   const project = await aProject(t, ada, anApp('first'), { domains: [host] })
   const first = await project.deploy()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'))
   const preview = (await ada.get(`${pathOf(first)}/rollback`)).json
   expect(preview).toMatchObject({ refused: null, interruption: null })
   const { wrong, count } = await t.visited(host, ['first', 'second'], async () => {

@@ -32,8 +32,7 @@ test('a version whose watch a deployment ended isn’t promoted when another one
 
 test('a version that gets the requests back, as the next one crashed in its watch, is promoted then', async () => {
   const { t, ada, project, second, promoted } = await watched({ promotes: true })
-  project.repository.commit(anApp('third'))
-  const third = await project.deploy()
+  const third = await project.deployFiles(anApp('third'))
   expect(promoted()).not.toContain(second.id)
   t.engine.kill(third.containerId)
   await until(() => getDeployment(t.db, third.id)!.watch?.end === 'reverted')
@@ -81,8 +80,7 @@ test('a version whose crash nothing would undo has to stay up before it is switc
 
 test('a version that gets the requests back, because the app is stopped, is never promoted by itself', async () => {
   const { t, ada, project, first, second, promoted } = await watched({ promotes: true })
-  project.repository.commit(anApp('third'))
-  const third = await project.deploy({ strategy: 'share', percent: 10 })
+  const third = await project.deployFiles(anApp('third'), { strategy: 'share', percent: 10 })
   expect(getDeployment(t.db, second.id)!.watch!.end).toBe('replaced')
   await ada.post(`/envs/${first.environmentId}/stop`)
   await t.jobs.idle()
@@ -97,8 +95,7 @@ test('a version that gets the requests back, because the app is stopped, is neve
 
 test('a version that gets the requests back, because the app is restarted, is promoted', async () => {
   const { t, ada, project, first, second, promoted } = await watched({ promotes: true })
-  project.repository.commit(anApp('third'))
-  await project.deploy({ strategy: 'share', percent: 10 })
+  await project.deployFiles(anApp('third'), { strategy: 'share', percent: 10 })
   await ada.post(`/envs/${first.environmentId}/restart`)
   await t.jobs.idle()
   expect(promoted()).toContain(second.id)

@@ -29,8 +29,7 @@ test.each([
   [18, 'reverted'],
 ])('with %i failed requests beside two lines of many the watch is %s', async (count, end) => {
   const { t, project, log, collector } = await scene()
-  project.repository.commit(anApp('second'))
-  const { id } = await project.deploy()
+  const { id } = await project.deployFiles(anApp('second'))
   const lines = (host: string, length: number, fields: object) =>
     Array.from({ length }, () => aLine(host, { duration: 0, ...fields }))
   log.write(
@@ -49,8 +48,7 @@ test.each([
 test('a version that went back for its errors doesn’t excuse those of the next one', async () => {
   const { t, project, log, collector } = await scene()
   for (const name of ['second', 'third']) {
-    project.repository.commit(anApp(name))
-    const { id } = await project.deploy()
+    const { id } = await project.deployFiles(anApp(name))
     log.write(...Array.from({ length: 30 }, () => aLine('app.test', { duration: 0, status: 500 })))
     while (await collector.collect());
     await t.watches.idle()
@@ -84,8 +82,7 @@ const sixFailed = {
 
 test('what failed while Davit was down is told, however late the next one reads the log', async () => {
   const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
-  project.repository.commit(anApp('second'))
-  const { id, containerId } = await project.deploy()
+  const { id, containerId } = await project.deployFiles(anApp('second'))
   await t.watches.stop()
   log.write(...failed(6))
   t.engine.kill(containerId)
@@ -95,8 +92,7 @@ test('what failed while Davit was down is told, however late the next one reads 
 
 test('what the version before answers since the decision isn’t the other one’s, also where Davit ends before that is carried out', async () => {
   const { t, project, log } = await scene({ watchSeconds: 600, rollbackOn: 'crash' })
-  project.repository.commit(anApp('second'))
-  const { id, environmentId, containerId } = await project.deploy()
+  const { id, environmentId, containerId } = await project.deployFiles(anApp('second'))
   log.write(...failed(6))
   const work = Promise.withResolvers<void>()
   const busy = t.locks.run({ id: environmentId }, neverAborted(), () => work.promise)

@@ -214,10 +214,8 @@ test('a watch ends by hand, or by a newer version, and the one before is stopped
   expect((await t.docker.inspectContainer(first.containerId))?.state ?? 'removed').not.toBe(
     'running',
   )
-  project.repository.commit(aVersion('third'))
-  const third = await project.deploy()
-  project.repository.commit(aVersion('fourth'))
-  const fourth = await project.deploy()
+  const third = await project.deployFiles(aVersion('third'))
+  const fourth = await project.deployFiles(aVersion('fourth'))
   expect(getDeployment(t.db, third.id)).toMatchObject({
     status: 'superseded',
     watch: { end: 'replaced' },

@@ -7,16 +7,15 @@ import { anApp, aProject } from './apps.ts'
 import { appBehindEdge } from './simulated-edge.ts'
 
 /** Two versions, of which the second one is watched. */
-export async function watched({ promotes = false } = {}) {
-  const { t, ada } = withAda(appBehindEdge())
+export async function watched({ promotes = false, watchSeconds = 600, asked = {} } = {}) {
+  const { t, ada } = withAda(appBehindEdge({ watchSeconds }))
   const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
-  const path = `/projects/${project.id}/envs`
+  const path = `/projects/${project.id}`
   const further = { promoteFrom: project.environmentId, promoteAutomatically: true }
-  if (promotes) await ada.post(path, { name: 'further', ...further })
+  if (promotes) await ada.post(`${path}/envs`, { name: 'further', ...further })
   const first = await project.deploy()
   await t.jobs.idle()
-  project.repository.commit(anApp('second'))
-  const second = await project.deploy()
+  const second = await project.deployFiles(anApp('second'), asked)
   expect(getDeployment(t.db, second.id)!.watchUntil).not.toBeNull()
   const stored = () => getDeployment(t.db, second.id)!
   const isPromotion = eq(deployments.trigger, 'promotion')
@@ -28,5 +27,5 @@ export async function watched({ promotes = false } = {}) {
       .all()
       .map(({ imageOf }) => imageOf)
   const crash = () => t.engine.kill(second.containerId)
-  return { t, ada, project, first, second, stored, promoted, crash }
+  return { t, ada, project, path, first, second, stored, promoted, crash }
 }
