@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import type { TestClient } from '../support/client.ts'
 
 /** A project whose source is an image; what is deployed has no port. */
@@ -6,7 +7,9 @@ export async function aProject(
   image: string,
   settings: Record<string, unknown> = {},
 ) {
-  const { json } = await ada.post('/projects', { name: `site ${Bun.randomUUIDv7()}`, image })
+  const name = `site ${Bun.randomUUIDv7()}`
+  const { status, json } = await ada.post('/projects', { name, image })
+  expect([status, json.image, json.repositoryUrl]).toEqual([201, image, null])
   const path = `/projects/${json.id}`
   await ada.put(`${path}/settings`, settings)
   const environment = (await ada.get(`${path}/envs`)).json.items[0]

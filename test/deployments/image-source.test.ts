@@ -10,6 +10,7 @@ import type { TestClient } from '../support/client.ts'
 import { pushImage } from '../support/push-image.ts'
 import { startRegistry } from '../support/registry.ts'
 import { aProject, anApp, deployed, finished, logOf, rollBack } from './apps.ts'
+import { aProject as anImage } from './image-projects.ts'
 
 const corner = sandbox()
 const digests = ['a', 'b', 'c', 'd'].map((digit) => `sha256:${digit.repeat(64)}`)
@@ -21,16 +22,6 @@ async function withImage(settings: Record<string, unknown> = {}) {
   t.faults.imageDigest = async () => registry.digest
   const project = await anImage(ada, 'nginx:1.29', settings)
   return { t, ada, registry, ...project }
-}
-
-async function anImage(ada: TestClient, image: string, settings: Record<string, unknown> = {}) {
-  const made = await ada.post('/projects', { name: 'site', image })
-  expect([made.status, made.json.image, made.json.repositoryUrl]).toEqual([201, image, null])
-  const id = made.json.id as string
-  await ada.put(`/projects/${id}/settings`, settings)
-  const environment = (await ada.get(`/projects/${id}/envs`)).json.items[0]
-  await ada.put(`/projects/${id}/envs/${environment.id}`, { port: 0 })
-  return { id, environmentId: environment.id as string, path: `/projects/${id}` }
 }
 
 /** The first line of its container. */

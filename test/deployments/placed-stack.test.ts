@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test'
 import { findResident } from '../../src/apps/relocation.ts'
 import { insertJob } from '../../src/jobs/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
+import { otherEngine } from '../support/other-engine.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { until } from '../support/until.ts'
 import { aProject, logOf } from './apps.ts'
@@ -21,16 +19,11 @@ volumes: {data: {}}
 })
 
 /** A project of a Compose file, beside other servers in a zone. */
-async function placedStack(committed: Files, others = [second]) {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engines = others.map((id, at) => {
-    const engine = new FakeEngine(realClock, { ...nothing, made: 1000 * (at + 1) })
-    engine.serverId = id
-    return engine
-  })
-  const otherEngines = engines.map((engine) => fakeDocker(engine, atOnce))
+async function placedStack(committed: Files, numbers = [2]) {
+  const others = numbers.map((n) => otherEngine(n))
+  const otherEngines = others.map(({ docker }) => docker)
   const { t, ada } = withAda(simulatedApp({}, { otherEngines }))
-  for (const engine of engines) Object.assign(engine, { networks: t.engine.networks })
+  for (const { engine } of others) Object.assign(engine, { networks: t.engine.networks })
   storeServers(t.db, [{ zone: 'away' }, ...others.map(() => ({ zone: 'away' }))])
   const project = await aProject(t, ada, committed)
   await ada.put(`/projects/${project.id}/settings`, {
@@ -43,7 +36,8 @@ async function placedStack(committed: Files, others = [second]) {
     const all = json.live.instances as { process: string; serverId: string; containerId: string }[]
     return Object.fromEntries(all.map((one) => [one.process, [one.serverId, one.containerId]]))
   }
-  return { t, ada, project, path, live, other: engines[0]!, otherDocker: otherEngines[0]! }
+  const [{ engine: other, docker: otherDocker }] = others as [ReturnType<typeof otherEngine>]
+  return { t, ada, project, path, live, other, otherDocker }
 }
 
 const stateless: Files = {
@@ -108,7 +102,7 @@ test.each<[string, boolean]>([
   ['moves as a whole from a server that is lost', true],
   ['stays on one that is there', false],
 ])('without volumes it %s', async (_, isLost) => {
-  const { t, project, live } = await placedStack(stateless, [second, serverId(3)])
+  const { t, project, live } = await placedStack(stateless, [2, 3])
   expect(await project.deploy()).toMatchObject({ status: 'running' })
   await project.configure({ placement: { labels: { zone: 'away' }, spread: 'servers' } })
   const { environmentId: id } = project

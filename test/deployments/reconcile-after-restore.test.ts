@@ -18,11 +18,9 @@ import { labelsFor, partLabel } from '../../src/docker/labels.ts'
 import { insertJob, listJobIds } from '../../src/jobs/store.ts'
 import { insertRelease, listInstances, updateInstance } from '../../src/runtime/store.ts'
 import { findRun, insertRun } from '../../src/runs/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
-import { serverId, storeServers } from '../support/servers.ts'
+import { otherEngine } from '../support/other-engine.ts'
+import { storeServers } from '../support/servers.ts'
 import type { TestApp } from '../support/app.ts'
 import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
@@ -223,9 +221,7 @@ test('after a restore an app that lacks one of its processes is deployed again',
 })
 
 test('an app on a server that is away is looked for when that is back, and deployed then if it is gone', async () => {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  engine.serverId = serverId(2)
+  const { engine, docker } = otherEngine()
   const { t, ada } = withAda(simulatedApp())
   storeServers(t.db, [{}, {}])
   const project = await aProject(t, ada, anApp('here'))
@@ -233,7 +229,7 @@ test('an app on a server that is away is looked for when that is back, and deplo
   const [instance] = listInstances(t.db, project.environmentId)
   await wipe(t, { containerId: instance!.containerId! })
   updateInstance(t.db, instance!.id, { serverId: engine.serverId })
-  t.engines.add(fakeDocker(engine, atOnce))
+  t.engines.add(docker)
   noteWhatRan(t.db)
   await reconcileAfterRestore(t.deps, { signal })
   expect(listSought(t.db, 'app')).toHaveLength(1)

@@ -6,6 +6,7 @@ import { listHeld } from '../../src/runtime/endpoint-store.ts'
 import { updateInstance } from '../../src/runtime/store.ts'
 import { sandbox } from '../docker/sandbox.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
+import { newWorkload } from './workload.ts'
 
 const { docker, labels, name, options } = sandbox()
 const { signal } = new AbortController()
@@ -15,9 +16,7 @@ type Row = { id: string; containerId: string | null }
 /** A network of that size, of a service where one is given, and a workload whose instances are to be on it. */
 async function aNetwork(prefix: number, { compose }: { compose?: string } = {}) {
   const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
-  const { json } = await ada.post('/projects', project)
-  const [{ id: workloadId }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
+  const { id: workloadId } = await newWorkload(ada)
   t.db.insert(workloads).values({ id: workloadId, environmentId: workloadId }).run()
   const release = t.db.insert(releases).values({ workloadId }).returning().get()
 

@@ -5,9 +5,8 @@ import { pullFailure } from '../../src/docker/pull-failures.ts'
 import { deliverBuilt } from '../../src/runtime/images/built-images.ts'
 import { deliverImage } from '../../src/runtime/images/deliver-image.ts'
 import { listLiveInstances } from '../../src/runtime/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
+import type { FakeEngine } from '../interleavings/engine/engine.ts'
+import { otherEngine } from '../support/other-engine.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
@@ -17,11 +16,7 @@ const digest = `sha256:${'d'.repeat(64)}`
 
 /** Two servers, an image that only the first one has, and a registry that both reach. */
 async function twoServers({ registry = `${host}/davit` as string | null } = {}) {
-  const engine = new FakeEngine(realClock, {
-    ...{ containers: [], networks: [], volumes: [], images: [], made: 1000 },
-  })
-  engine.serverId = second
-  const other = fakeDocker(engine, atOnce)
+  const { engine, docker: other } = otherEngine()
   const s = await aWorkload({ isSimulated: true, otherEngines: [other] })
   storeServers(s.db, [{}, {}])
   Object.assign(engine, { networks: s.engine.networks })

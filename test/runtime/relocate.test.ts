@@ -5,9 +5,7 @@ import { apps } from '../../src/deployments/observe.ts'
 import { relocate } from '../../src/runtime/relocate.ts'
 import { insertInstance, listInstances, listLiveInstances } from '../../src/runtime/store.ts'
 import { updateServer } from '../../src/servers/store.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
+import { otherEngine } from '../support/other-engine.ts'
 import { serverId, storeServers } from '../support/servers.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
@@ -17,16 +15,11 @@ const image = 'davit/site:one'
 
 /** Two other servers, whose networks and first image are those of Davit’s own. */
 async function threeServers() {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const others = [second, third].map((id, at) => {
-    const engine = new FakeEngine(realClock, { ...nothing, made: 1000 * (at + 1) })
-    engine.serverId = id
-    return engine
-  })
-  const otherEngines = others.map((engine) => fakeDocker(engine, atOnce))
+  const others = [otherEngine(2), otherEngine(3)]
+  const otherEngines = others.map(({ docker }) => docker)
   const s = await aWorkload({ isSimulated: true, otherEngines })
   storeServers(s.db, [{}, { zone: 'away' }, { zone: 'away' }])
-  for (const engine of others) Object.assign(engine, { networks: s.engine.networks })
+  for (const { engine } of others) Object.assign(engine, { networks: s.engine.networks })
   s.engine.addImage({ tags: [image], command: ['sleep', '99'] })
   const components = (replicas: number, volume?: string) => {
     const made = aComponent('one', { replicas, volume })
@@ -37,7 +30,7 @@ async function threeServers() {
   return {
     ...s,
     engines: s.engines,
-    of: (id: string) => [s.engine, ...others].find(({ serverId }) => serverId === id)!,
+    of: (id: string) => [s, ...others].find(({ engine }) => engine.serverId === id)!.engine,
     components,
     /** Its server has no power, for Davit and its swarm. */
     lose(id: string) {

@@ -16,8 +16,9 @@ import { removeOnce, runOnce } from '../../src/runtime/run-once.ts'
 import type { Once } from '../../src/runtime/run-once.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { collect } from '../logs/collecting.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
+import { aComponent, newWorkload } from './workload.ts'
 
 type Options = Partial<
   Pick<Once, 'timeout' | 'resumes' | 'signal' | 'created' | 'started' | 'slots'>
@@ -29,13 +30,10 @@ type Options = Partial<
 
 /** An environment in which commands run once, on the real engine, which collects their output, or a simulated one. */
 async function aWorkload({ isSimulated = false } = {}) {
-  const t = isSimulated ? simulatedApp() : testApp()
+  const { t, ada } = withAda(isSimulated ? simulatedApp() : testApp())
   if (!isSimulated) collect(t)
-  const ada = t.logIn('ada@example.com')
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
-  const { json } = await ada.post('/projects', project)
-  const [{ id }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
-  const workload = { id, kind: 'app', ownerId: ada.user.id, projectId: json.id } as const
+  const workload = await newWorkload(ada)
+  const { id } = workload
   const never = new AbortController().signal
   const labels = [`davit.environment=${id}`]
   return {
@@ -73,24 +71,12 @@ async function aWorkload({ isSimulated = false } = {}) {
   }
 }
 
-const aCommand = (command: string[], memoryMb = 32): Component => ({
-  name: 'run',
-  replicas: 1,
-  options: {
-    name: 'davit-test-once',
-    image: 'busybox',
-    command,
-    memoryBytes: memoryMb * 2 ** 20,
-    cpus: 1,
-    pidsLimit: 64,
-    stopTimeout: 1,
-  },
-  joins: [],
-  files: [],
-  waits: [],
-  oneShot: true,
-  gate: { kind: 'probe', port: 0, path: null, timeout: 5000 },
-})
+function aCommand(command: string[], memoryMb = 32): Component {
+  const made = aComponent('once', { name: 'run' })
+  const { restart: _, ...options } = made.options
+  const memoryBytes = memoryMb * 2 ** 20
+  return { ...made, options: { ...options, command, memoryBytes, stopTimeout: 1 }, oneShot: true }
+}
 
 describe('a command that runs once', () => {
   test('comes to its exit code, with all that it wrote in its job’s log and nowhere else', async () => {

@@ -10,10 +10,8 @@ import { insertOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
 import type { Instance } from '../../src/runtime/store.ts'
 import { resume } from '../../src/serve.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
+import { otherEngine } from '../support/other-engine.ts'
 import { until } from '../support/until.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
@@ -21,24 +19,24 @@ const serverId = '00000000-0000-7000-8000-000000000002'
 
 /** The engine of another server, whose containers have ids of their own. */
 function anotherServer() {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  engine.serverId = serverId
-  engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
-  return { engine, docker: fakeDocker(engine, atOnce) }
+  const other = otherEngine()
+  other.engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
+  return other
 }
 
 type Other = ReturnType<typeof anotherServer>
 
 /** An environment whose containers come to run on another server, over networks that span both. */
-async function aWorkloadOn({ docker, engine }: Other) {
+async function aWorkloadElsewhere() {
+  const other = anotherServer()
+  const { docker, engine } = other
   const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
   const { place } = s.runtime
   s.runtime.place = async (_, components) => components.map(() => serverId)
   for (const [id, network] of engine.networks) s.engine.networks.set(id, network)
   Object.assign(engine, { networks: s.engine.networks })
   const comeBack = () => Object.assign(s.runtime, { place })
-  return { ...s, comeBack }
+  return { ...s, other, comeBack }
 }
 
 const signal = new AbortController().signal
@@ -49,8 +47,7 @@ const statesOf = ({ engine }: Other) =>
     .toArray()
 
 test('a release comes, restarts, stops and goes at the engine of its server', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   const { workload, db } = s
   await s.roll('first', { volume: 'data' })
   const [first] = listLiveInstances(db, workload.id)
@@ -76,8 +73,7 @@ test('a release comes, restarts, stops and goes at the engine of its server', as
 })
 
 test('what happens at another server’s engine is observed there', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   await s.roll('first')
   const [instance] = listLiveInstances(s.db, s.workload.id)
   await other.docker.stopContainer(instance!.containerId!)
@@ -96,8 +92,7 @@ test('what happens at another server’s engine is observed there', async () => 
 })
 
 test('events of another server’s engine reach what watches apps', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   await s.roll('first')
   const stop = new AbortController()
   const background = resume(s.deps, { signal: stop.signal })
@@ -157,8 +152,7 @@ function cutOff({ docker }: Other) {
 }
 
 test('while a server is away, the others’ containers are observed, and its own stay as they were', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   await s.roll('there')
   const [there] = listLiveInstances(s.db, s.workload.id)
   const mend = cutOff(other)
@@ -180,8 +174,7 @@ test('while a server is away, the others’ containers are observed, and its own
 })
 
 test('each deployment away from a dead server works, and what is left there goes once it is back', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   await s.roll('there')
   const [{ releaseId }] = listLiveInstances(s.db, s.workload.id) as [Instance]
   const left = { workloadId: s.workload.id, component: 'web', serverId }
@@ -205,8 +198,7 @@ test('each deployment away from a dead server works, and what is left there goes
 })
 
 test('what isn’t on a server that is away can be deleted; what is on it can’t', async () => {
-  const other = anotherServer()
-  const s = await aWorkloadOn(other)
+  const { other, ...s } = await aWorkloadElsewhere()
   await s.roll('there')
   const { ada } = s
   const empty = { name: 'empty', repositoryUrl: 'https://git.example.com/empty.git' }

@@ -1,20 +1,14 @@
 import type { Placement } from '../../src/db/schema.ts'
-import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
-import { fakeDocker } from '../interleavings/engine/docker.ts'
-import { FakeEngine } from '../interleavings/engine/engine.ts'
-import { serverId, storeServers } from '../support/servers.ts'
+import { otherEngine } from '../support/other-engine.ts'
+import { storeServers } from '../support/servers.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
-const second = serverId(2)
 const image = 'davit/site:one'
 
 /** Two servers whose overlays are the same network, and an image that only the first one has. */
 export async function twoServers() {
-  const nothing = { containers: [], networks: [], volumes: [], images: [] }
-  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
-  engine.serverId = second
+  const { engine, docker } = otherEngine()
   let copies = 0
-  const docker = fakeDocker(engine, atOnce)
   const { loadImage } = docker
   docker.loadImage = (...args) => {
     copies++

@@ -5,7 +5,8 @@ import type { Component } from '../../src/runtime/component.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import type { RollOut } from '../../src/runtime/run.ts'
 import { getLiveRelease, isRollingOut, listInstances } from '../../src/runtime/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 
 const verbs = {
   createContainer: 'create',
@@ -25,17 +26,22 @@ export type Options = Partial<Pick<RollOut, 'strategy' | 'signal'>> & {
   hooks?: Partial<RollOut['hooks']>
 }
 
+/** Of an environment in which nothing was ever deployed. */
+export async function newWorkload(ada: TestClient) {
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
+  const { json } = await ada.post('/projects', project)
+  const [{ id }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
+  return { id, kind: 'app', ownerId: ada.user.id, projectId: json.id } as const
+}
+
 /** An environment to roll releases out to, and what is done to its containers meanwhile, in order. */
 export async function aWorkload({
   isSimulated = false,
   otherEngines = [],
 }: { isSimulated?: boolean; otherEngines?: Docker[] } = {}) {
-  const t = isSimulated ? simulatedApp({}, { otherEngines }) : testApp()
-  const ada = t.logIn('ada@example.com')
-  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
-  const { json } = await ada.post('/projects', project)
-  const [{ id }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
-  const workload = { id, kind: 'app', ownerId: ada.user.id, projectId: json.id } as const
+  const { t, ada } = withAda(isSimulated ? simulatedApp({}, { otherEngines }) : testApp())
+  const workload = await newWorkload(ada)
+  const { id } = workload
   const taken: string[] = []
   const versions = new Map<string, string>()
   const breaks = new Map<string, () => unknown>()
