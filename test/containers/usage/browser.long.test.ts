@@ -1,24 +1,15 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { openBrowser, register } from '../../support/browser.ts'
+import { aStranger } from '../engine.ts'
 
 const docker = connectDocker()
 
 /** A container that keeps a processor busy in part, until the test ends. */
 async function aBusyOne() {
-  const id = await docker.createContainer({
-    name: `test-${Bun.randomUUIDv7().slice(-12)}`,
-    image: 'busybox:latest',
-    command: ['sh', '-c', 'while :; do :; done'],
-    network: 'bridge',
-    memoryBytes: 32 * 2 ** 20,
-    cpus: 0.2,
-    pidsLimit: 64,
-    stopTimeout: 1,
-  })
-  onTestFinished(async () => void (await docker.removeContainer(id, { force: true })))
+  const id = await aStranger({ docker }, 'while :; do :; done', { cpus: 0.2 })
   await docker.startContainer(id)
   return id
 }
