@@ -27,14 +27,10 @@ async function aLog({ text, characters }: { text: string; characters: number }) 
   const log = new LogWriter(t.deps, logOf(deployment))
   for (let n = 0; n < count; n++) log.write(text, 'stdout')
   log.flush()
-  const cursor = {
-    ...{ containerId: 'c', sourceId: environment.id, deploymentId: '', name: 'app' },
-    ...{ timestamp: null, ordinal: 0, stream: null, endedAt: null },
-  }
   const line = { time: Date.now(), stream: 'stdout', text } as const
   const atOnce = Math.ceil(256_000 / text.length)
   for (let n = 0; n < count; n += atOnce)
-    writeOutput(t, cursor, Array(Math.min(atOnce, count - n)).fill(line))
+    writeOutput(t, { sourceId: environment.id }, Array(Math.min(atOnce, count - n)).fill(line))
   const logs = `/projects/${environment.projectId}/deployments/${deployment.id}/logs`
   return { t, ada, count, project: environment.projectId, paths: [logs, environment.output] }
 }

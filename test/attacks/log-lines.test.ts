@@ -43,17 +43,8 @@ async function aLog() {
   const written = (texts: string[]) =>
     texts.map((text) => ({ text, time: 1, stream: 'stdout' as const }))
   t.logs.write({ sourceId: ids.environment, logId: ids.deployment }, written(lines))
-  const cursor = {
-    containerId: ids.container,
-    sourceId: ids.environment,
-    deploymentId: ids.deployment,
-    name: 'app',
-    timestamp: null,
-    ordinal: 0,
-    stream: null,
-    endedAt: null,
-  }
-  writeOutput(t, cursor, written(singleLines))
+  const of = { sourceId: ids.environment, deploymentId: ids.deployment }
+  writeOutput(t, of, written(singleLines))
   return { ada, ids }
 }
 

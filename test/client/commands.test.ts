@@ -191,7 +191,7 @@ describe('logs', () => {
     const texts = Array.from({ length: 12_000 }, (_, at) => `INFO ${at} `.padEnd(200, '.'))
     texts[0] = 'ERROR at the start'
     const lines = texts.map((text, time) => ({ time, stream: 'stdout' as const, text }))
-    writeOutput(t, { sourceId: id, deploymentId: '', name: 'app' }, lines)
+    writeOutput(t, { sourceId: id }, lines)
     const shown = async (...args: string[]) =>
       (await davit(['logs', ...args])).stdout.trimEnd().split('\n')
     expect(await shown('-n', '10000')).toEqual(texts.slice(-10_000))

@@ -74,14 +74,12 @@ test('no one waits for logins that have failed at a time to come', () => {
 test('a clock that runs years ahead for a while costs no more than a day of what is kept', async () => {
   const t = testApp({ DAVIT_LOG_DAYS: '14' })
   const project = await aProject(t, t.logIn(ada.email), anApp('x'))
-  const cursor = { containerId: 'c', deploymentId: '', name: 'app', timestamp: null }
-  const unread = { ordinal: 0, stream: null, endedAt: null }
   const start = Date.now()
   for (let age = 10; age >= 0; age--) {
     setSystemTime(new Date(start - age * day))
     recordEvent(t.db, { actor: { id: null, email: 'x' }, action: 'logout' })
     const line = { time: Date.now(), stream: 'stdout', text: 'x'.repeat(70_000) } as const
-    writeOutput(t, { ...cursor, ...unread, sourceId: project.environmentId }, [line])
+    writeOutput(t, { sourceId: project.environmentId }, [line])
   }
   ahead(years)
   await dropOldOutput(t.deps)

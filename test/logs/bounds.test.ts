@@ -13,17 +13,6 @@ import { allLines, anEnvironment } from './collecting.ts'
 
 const day = 86_400_000
 
-const cursorOf = (sourceId: string, containerId = 'c1') => ({
-  containerId,
-  sourceId,
-  deploymentId: Bun.randomUUIDv7(),
-  name: 'app',
-  timestamp: null,
-  ordinal: 0,
-  stream: null,
-  endedAt: null,
-})
-
 const line = (text: string, time = Date.now()) => ({ time, stream: 'stdout' as const, text })
 
 const countBlocks = ({ logDb }: TestApp) =>
@@ -36,7 +25,7 @@ test('the oldest lines give way when the size is reached, and numbers go on', as
   for (let batch = 0; batch < 40; batch++)
     writeOutput(
       t,
-      cursorOf(id),
+      { sourceId: id },
       Array.from({ length: 100 }, () => line(random())),
     )
   const { first, last, bytes } = getExtent(t.logDb, outputOf({ id }))
@@ -56,14 +45,14 @@ test('lines older than the days go, and numbers go on where none is left', async
   const { id, output } = await anEnvironment(t, ada)
   const old = Date.now() - 3 * day
   const long = 'x'.repeat(70_000)
-  writeOutput(t, cursorOf(id), [line('one', old), line(long, old)])
-  writeOutput(t, cursorOf(id), [line('three', old)])
+  writeOutput(t, { sourceId: id }, [line('one', old), line(long, old)])
+  writeOutput(t, { sourceId: id }, [line('three', old)])
   await dropOldOutput(t.deps)
   t.logs.forget()
   expect(await allLines(ada, output)).toEqual([])
   expect(getExtent(t.logDb, outputOf({ id }))).toMatchObject({ first: 4, last: 3, since: null })
   expect((await ada.page(output)).status).toBe(200)
-  writeOutput(t, cursorOf(id), [line('four')])
+  writeOutput(t, { sourceId: id }, [line('four')])
   await dropOldOutput(t.deps)
   expect((await allLines(ada, output)).map(({ seq, text }) => [seq, text])).toEqual([[4, 'four']])
 })
@@ -74,7 +63,7 @@ test('an app that says little does not make a row of the database for each line'
   const texts = Array.from({ length: 2000 }, (_, at) => `at ${at}: GET /healthz 200`)
   for (const [at, text] of texts.entries()) {
     if (at === 1000) t.logs.forget()
-    writeOutput(t, cursorOf(id, at % 2 === 0 ? 'c1' : 'c2'), [line(text)])
+    writeOutput(t, { sourceId: id, name: `c${at % 2}` }, [line(text)])
   }
   expect((await allLines(ada, output)).map(({ text }) => text)).toEqual(texts)
   expect(countBlocks(t)).toBeLessThan(5)
@@ -83,7 +72,7 @@ test('an app that says little does not make a row of the database for each line'
 test('what is left of an environment that is gone goes', async () => {
   const { t, ada } = withAda(testApp())
   const { id } = await anEnvironment(t, ada)
-  writeOutput(t, cursorOf(id), [line('one')])
+  writeOutput(t, { sourceId: id }, [line('one')])
   t.db.$client.run('DELETE FROM projects')
   await dropOldOutput(t.deps)
   expect(countBlocks(t)).toBe(0)
@@ -99,9 +88,10 @@ test('where reading ended on a server that is gone is forgotten with what was re
     { serverId: gone, containerId: 'new of one gone', timestamp: now },
     ...[first, second].map((id) => ({ serverId: id, containerId: `of ${id}`, timestamp: old })),
   ]
-  const { id } = await anEnvironment(t, t.logIn('ada@example.com'))
+  const { id: sourceId } = await anEnvironment(t, t.logIn('ada@example.com'))
+  const of = { sourceId, deploymentId: '', name: 'app', ordinal: 0, stream: null, endedAt: null }
   for (const cursor of [...kept, { serverId: gone, containerId: 'old', timestamp: old }])
-    saveCursor(t.logDb, { ...cursorOf(id), ...cursor })
+    saveCursor(t.logDb, { ...of, ...cursor })
   await dropOldOutput(t.deps)
   const left = [first, second, gone].flatMap((id) => listCursorsOn(t.logDb, id))
   expect(left.map(({ containerId }) => containerId).sort()).toEqual(
@@ -115,7 +105,7 @@ test('who follows gets stored lines, then new ones, once each, however slowly', 
   const write = (from: number, count: number) =>
     writeOutput(
       t,
-      cursorOf(id),
+      { sourceId: id },
       Array.from({ length: count }, (_, at) => line(String(from + at))),
     )
   write(1, 2500)

@@ -60,19 +60,9 @@ function fill(directory: string, sourceId: string) {
   const logDb = openLogDatabase(join(config.dataDir, 'logs.db'))
   const logs = new Logs({ logDb, config })
   for (let batch = 0; batch < 180; batch++) {
-    const cursor = {
-      containerId: `c${batch}`,
-      sourceId,
-      deploymentId: Bun.randomUUIDv7(),
-      name: 'app',
-      timestamp: null,
-      ordinal: 0,
-      stream: null,
-      endedAt: night,
-    }
     writeOutput(
       { logs },
-      cursor,
+      { sourceId, deploymentId: Bun.randomUUIDv7() },
       Array.from({ length: 5000 }, (_, at) => {
         const n = batch * 5000 + at + 1
         const request = `request ${n} served`.padEnd(n < 300 ? 16_000 : 0, ' ok')

@@ -20,11 +20,10 @@ const texts = [
 async function manyLevels() {
   const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
-  const cursor = { sourceId: environment.id, deploymentId: '', name: 'web', replica: null }
   const write = (from: number, count: number, more = '', process = 'web') =>
     writeOutput(
       t,
-      { ...cursor, process },
+      { sourceId: environment.id, process },
       Array.from({ length: count }, (_, at) => {
         const n = from + at
         return { time: start + n, stream: 'stdout' as const, text: `${texts[n % 5]} #${n}#${more}` }
@@ -53,11 +52,10 @@ test('lines of some levels are found in all that is kept, with other filters, bo
 
 test('the lines of a trace are found with the first of them, both ways, searched for and as they come', async () => {
   const { t, ada, output, id } = await manyLevels()
-  const cursor = { sourceId: id, deploymentId: '', name: 'web', process: 'web', replica: null }
   const write = (texts: string[]) =>
     writeOutput(
       t,
-      cursor,
+      { sourceId: id, process: 'web' },
       texts.map((text) => ({ time: start + 5000, stream: 'stderr' as const, text })),
     )
   const trace = ['Error: no', ...Array.from({ length: 1050 }, (_, n) => `    at f${n} (/a.js:1:2)`)]
@@ -85,7 +83,7 @@ test('live lines pass the same filter', async () => {
   write(3000, 10)
   expect(written(await errors)).toHaveLength(3)
   const at = { time: start + 9000, stream: 'stderr' as const }
-  writeOutput(t, { sourceId: id, deploymentId: '', name: 'web' }, [{ ...at, text: 'bad' }])
+  writeOutput(t, { sourceId: id }, [{ ...at, text: 'bad' }])
   const isBad = ({ text }: Line) => text === 'bad'
   const since = new Date(start + 3008).toISOString()
   expect(written(await linesUntil(ada, output, isBad, '&stream=stderr'))).toEqual(['bad'])

@@ -6,21 +6,11 @@ import { allLines, anEnvironment } from './collecting.ts'
 test('ten thousand lines of 16 KiB are answered in parts', async () => {
   const { t, ada } = withAda(testApp())
   const { id, output } = await anEnvironment(t, ada)
-  const cursor = {
-    containerId: 'c',
-    sourceId: id,
-    deploymentId: '',
-    name: 'app',
-    timestamp: null,
-    ordinal: 0,
-    stream: null,
-    endedAt: null,
-  }
   const text = 'x'.repeat(16_384)
   for (let batch = 0; batch < 15; batch++)
     writeOutput(
       t,
-      cursor,
+      { sourceId: id },
       Array.from({ length: 100 }, () => ({ time: 0, stream: 'stdout' as const, text })),
     )
   const part = await ada.get(`${output}?limit=10000`)

@@ -10,23 +10,14 @@ async function aNight() {
   const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   for (let batch = 0; batch < 30; batch++) {
-    const cursor = {
-      containerId: `c${batch % 3}`,
-      sourceId: environment.id,
-      deploymentId: `00000000-0000-7000-8000-00000000000${Math.floor(batch / 10)}`,
-      name: 'app',
-      timestamp: null,
-      ordinal: 0,
-      stream: null,
-      endedAt: null,
-    }
+    const deploymentId = `00000000-0000-7000-8000-00000000000${Math.floor(batch / 10)}`
     const lines = Array.from({ length: 1000 }, (_, at) => {
       const n = batch * 1000 + at + 1
       const text = n % 5000 === 0 ? `\u001b[31mERROR 50% of_${n} failed` : `line ${n}`
       const stream = n % 5000 === 0 ? ('stderr' as const) : ('stdout' as const)
       return { time: start + n * 1000, stream, text }
     })
-    writeOutput(t, cursor, lines)
+    writeOutput(t, { sourceId: environment.id, deploymentId }, lines)
   }
   return { ...environment, t, ada }
 }

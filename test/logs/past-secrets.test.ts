@@ -35,24 +35,14 @@ async function aSite({ secret }: { secret: boolean }) {
     repositoryUrl: 'https://git.example.com/team/site.git',
   })
   const log = new LogWriter(t.deps, logOf(deployment))
-  const cursor = {
-    containerId: 'c',
-    sourceId: environment.id,
-    deploymentId: '',
-    name: 'app',
-    timestamp: null,
-    ordinal: 0,
-    stream: null,
-    endedAt: null,
-  }
   /** As it was said, without anything hidden. */
   const write = (text: string, { time = Date.now() } = {}) => {
-    writeOutput(t, cursor, [{ time, stream: 'stdout', text }])
+    writeOutput(t, { sourceId: environment.id }, [{ time, stream: 'stdout', text }])
     log.write(text, 'stdout')
     log.flush()
   }
   const logs = `/projects/${environment.projectId}/deployments/${deployment.id}/logs`
-  return { ...{ t, ada, environment, variables, variableId, cursor, log }, write, logs }
+  return { ...{ t, ada, environment, variables, variableId, log }, write, logs }
 }
 
 type Site = Awaited<ReturnType<typeof aSite>>

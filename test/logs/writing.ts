@@ -1,17 +1,16 @@
 import type { NewLine, Process } from '../../src/logs/log-line.tsx'
 import type { Logs } from '../../src/logs/logs.ts'
-import type { Cursor } from '../../src/logs/cursor-store.ts'
 
-/** Writes lines as if the container of the cursor had written them. */
+/** Writes lines as if a container had written them. */
 export const writeOutput = (
   { logs }: { logs: Logs },
   {
     sourceId,
-    deploymentId,
-    name,
+    deploymentId = '',
+    name = 'app',
     process = '',
     replica = null,
-  }: Pick<Cursor, 'sourceId' | 'deploymentId' | 'name'> & Partial<Process>,
+  }: { sourceId: string; deploymentId?: string; name?: string } & Partial<Process>,
   lines: NewLine[],
 ) => {
   const origin = { deploymentId, container: name, process, replica }
