@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../../src/platform/errors.ts'
 import type { TestApp } from '../../support/app.ts'
-import { anOwn, aRunning, listen } from '../engine.ts'
-import { hasty, untilState, watchJson } from './watching.ts'
+import { anOwn, listen } from '../engine.ts'
+import { hasty, untilState, watched, watchJson } from './watching.ts'
 
 /** Every container that the engine was asked about, in order. */
 function countPolls(t: TestApp) {
@@ -18,10 +18,7 @@ function countPolls(t: TestApp) {
 const busy = 'while :; do :; done'
 
 test('what a busy container uses comes again and again, as the engine itself counts it', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
-  const stream = watchJson(ada, id)
+  const { id, stream } = await watched(busy, { cpus: 0.5 })
   await stream.next()
   const { value: first } = await stream.next()
   const { value: usage } = await stream.next()
@@ -63,8 +60,7 @@ async function dockerStats(id: string) {
 }
 
 test('a container that stops, starts, stops and goes is followed all the way', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = hasty()
   listen(t)
   const { id } = await anOwn(t, ada, 'trap exit TERM; sleep 999 & wait')
   const asked = countPolls(t)
@@ -86,11 +82,8 @@ test('a container that stops, starts, stops and goes is followed all the way', a
 })
 
 test('a container that was restarted goes on from zero without a wild figure', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
+  const { t, id, stream } = await watched(busy, { cpus: 0.5 })
   listen(t)
-  const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
-  const stream = watchJson(ada, id)
   await untilState(stream, 'running')
   await t.docker.restartContainer(id, { timeoutSeconds: 0 })
   for (let events = 0; events < 3; events++) {
@@ -101,10 +94,7 @@ test('a container that was restarted goes on from zero without a wild figure', a
 })
 
 test('an engine that is away is said to be, once, and waited for', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
-  const stream = watchJson(ada, id)
+  const { t, stream } = await watched()
   await untilState(stream, 'running')
   t.faults.containerStats = () =>
     Promise.reject(new Failure('engine_unreachable', 'Away.', 'Wait.'))

@@ -4,7 +4,7 @@ import { testApp, withAda } from '../../support/app.ts'
 import { Failure } from '../../../src/platform/errors.ts'
 import { anOwn, aRunning, aStranger } from '../engine.ts'
 import { givenReadings } from './readings.ts'
-import { hasty, untilState, watch, watchJson } from './watching.ts'
+import { hasty, untilState, watch, watched, watchJson } from './watching.ts'
 
 test('people get the same as HTML', async () => {
   const { t, ada } = withAda(testApp())
@@ -39,8 +39,7 @@ test('fifty viewers are one poll, and without a viewer there is none', async () 
 })
 
 test('one that could not be looked at is looked at again, though nothing happens to it', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = hasty()
   const { id } = await anOwn(t, ada, 'sleep 99')
   const { inspectContainer } = t.docker
   let looks = 0
@@ -55,10 +54,7 @@ test('one that could not be looked at is looked at again, though nothing happens
 })
 
 test('one that can’t be measured any more uses nothing that is known', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
-  const stream = watchJson(ada, id)
+  const { t, id, stream } = await watched()
   await untilState(stream, 'running')
   t.faults.containerStats = () => Promise.reject(new Failure('engine_timeout', 'Busy.', 'Wait.'))
   await untilState(stream, 'unknown')
@@ -67,10 +63,7 @@ test('one that can’t be measured any more uses nothing that is known', async (
 })
 
 test('whoever comes later sees the last figures at once', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
-  const first = watchJson(ada, id)
+  const { ada, id, stream: first } = await watched()
   const { value: shown } = await first.next()
   const second = watchJson(ada, id)
   expect((await second.next()).value).toEqual(shown)
@@ -124,10 +117,7 @@ test('only who may see a container sees what it uses', async () => {
 })
 
 test('a stream ends with the session it was opened in', async () => {
-  const t = hasty()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
-  const stream = watchJson(ada, id)
+  const { t, stream } = await watched()
   await stream.next()
   t.db.$client.run('DELETE FROM sessions')
   while (!(await stream.next()).done);

@@ -1,7 +1,9 @@
 import { expect } from 'bun:test'
 import { readEvents } from '../../demo/events.ts'
-import { testApp } from '../../support/app.ts'
+import type { ContainerOptions } from '../../../src/docker/index.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
+import { aRunning } from '../engine.ts'
 
 type Event = { name: string; data: string }
 
@@ -27,4 +29,11 @@ export async function untilState(stream: AsyncGenerator<any>, state: string) {
 }
 
 /** Looks four times as often, for those who wait for many looks. */
-export const hasty = () => testApp({}, { usageInterval: 500 })
+export const hasty = () => withAda(testApp({}, { usageInterval: 500 }))
+
+/** A container that runs, and what its owner is shown of it. */
+export async function watched(script?: string, options?: Partial<ContainerOptions>) {
+  const { t, ada } = hasty()
+  const { id } = await aRunning(t, ada, script, options)
+  return { t, ada, id, stream: watchJson(ada, id) }
+}
