@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { newId } from '../../src/db/new-id.ts'
 import { connectDocker, freeAddress, freeSubnet } from '../../src/docker/index.ts'
 import { insertRelease } from '../../src/runtime/store.ts'
-import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda, withRoot } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
@@ -62,8 +62,7 @@ test('a start that the engine refuses is reported in its words', async () => {
 })
 
 test('a start whose address another container has by now says so', async () => {
-  const t = simulatedApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(simulatedApp())
   const used = await t.docker.usedSubnets()
   const subnet = freeSubnet({ pool: '10.245.0.0/16', prefix: 28, used })
   const network = `taken-${Bun.randomUUIDv7()}`
@@ -94,8 +93,7 @@ test('while a deployment switches the containers of an environment they are left
 })
 
 test('an admin stops and starts what is not Davit’s; the page asks before', async () => {
-  const t = simulatedApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(simulatedApp())
   const id = await aStranger(t, 'sleep 999')
   await t.docker.startContainer(id)
   const { text } = await root.page(`/containers/${id}`)

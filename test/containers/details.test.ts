@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { containerDetails } from '../../src/containers/json.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { testApp, withAda, withRoot } from '../support/app.ts'
 import { anOwn, aStranger } from './engine.ts'
 
 const secret = 'a value that must not be seen'
@@ -45,8 +45,7 @@ test('no value that is or was a secret leaves Davit, whatever it stands in', asy
 })
 
 test('of what is not Davit’s no value is shown', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await aStranger(t, 'sleep 9', {
     env: { POSTGRES_PASSWORD: secret, MODE: 'a harmless one' },
   })
@@ -84,8 +83,7 @@ test('the details say how a container was made, and where it comes from', async 
 })
 
 test('what is hostile in names and labels stays text', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const labels = { '<script>alert(1)</script>': '<img src=x onerror=alert(2)>' }
   const id = await aStranger(t, '<b>"bold"</b>', { labels, env: { '<i>': '</dl>' } })
   const { text } = await root.page(`/containers/${id}`)

@@ -3,7 +3,7 @@ import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
-import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda, withRoot } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, aStranger } from './engine.ts'
 
@@ -15,8 +15,7 @@ const ask = (client: TestClient, id: string, verb: (typeof verbs)[number]) =>
 const withoutRequestId = ({ requestId, ...rest }: Record<string, unknown>) => rest
 
 test('only a whole id is an id: no prefix, no name, nothing that leads elsewhere', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await aStranger(t, 'sleep 99')
   const { name } = (await root.get(`/containers/${id}`)).json
   const bad = [
@@ -44,8 +43,7 @@ test('only a whole id is an id: no prefix, no name, nothing that leads elsewhere
 })
 
 test('a container named like an id of another is not that other', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const name = 'abcdef0123456789'.repeat(4)
   await aStranger(t, 'sleep 99', { name })
   for (const verb of verbs) expect((await ask(root, name, verb)).status, verb).toBe(404)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp, testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda, withRoot } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, listen, sooner } from './engine.ts'
 import { firstServer } from '../../src/platform/root.ts'
@@ -79,8 +79,7 @@ test('containers stand under their project, and one that fares badly says so', a
 })
 
 test('the page shows 25 at a time, sorts them, and finds them by name, image and project', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { project, labels, id: own } = await anOwn(t, root, 'x')
   const all = Array.from({ length: 26 }, (_, at) => ({
     ...{ id: at === 3 ? own : String(at).padStart(64, '0'), name: `box-${at}` },

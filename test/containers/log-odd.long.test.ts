@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { testApp, withAda, withRoot } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { hostileTexts } from '../support/hostile.ts'
@@ -86,8 +86,7 @@ test('only the whole id of a container that one may see has a log', async () => 
 })
 
 test('a terminal has no frames and no stderr, and its log is read all the same', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const script =
     'stty -onlcr; echo one; echo two >&2; printf "10%%\\r20%%\\r100%%\\n"; sleep 1; echo live; sleep 99'
   const id = await anOdd(t, script, { Tty: true })
@@ -98,8 +97,7 @@ test('a terminal has no frames and no stderr, and its log is read all the same',
 })
 
 test('a log driver that keeps nothing is said once, and the stream is over', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await anOdd(t, 'echo lost; sleep 99', { HostConfig: { LogConfig: { Type: 'none' } } })
   const events = await (await followLog(root, id)).rest()
   expect(notesOf(events)).toHaveLength(1)
@@ -126,8 +124,7 @@ test('another log driver is followed as well', async () => {
 })
 
 test('a line of a megabyte comes in pieces that lose nothing', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const size = 1024 * 1024
   const id = await aStranger(t, `head -c ${size} /dev/zero | tr '\\0' x; echo; echo next`)
   await t.docker.startContainer(id)
@@ -155,8 +152,7 @@ test('lines that a busy engine dates later than the end of their container are f
 })
 
 test('NUL, broken UTF-8 and terminal tricks reach the page as harmless text', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await aStranger(
     t,
     `printf 'a\\0b\\377c\\n'; printf '\\033]0;title\\007\\033[2J\\033[31mred\\033[0m <script>alert(1)</script>\\n'; printf 'data: x\\r\\revent: done\\n'`,

@@ -16,7 +16,7 @@ import { dropOld } from '../../src/traffic/collect.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { aReading } from '../containers/usage/readings.ts'
 import { aDomain, aService, anApp } from '../map/owned.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda, withRoot } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aLine, counted } from '../traffic/access.ts'
 import { openMetrics, scraped } from './scene.ts'
@@ -42,8 +42,7 @@ function deployedIn(
 }
 
 test('an app, its containers and deployments, a service and jobs have their figures', async () => {
-  const t = simulatedApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
   const app = await anApp(t, ada, {
     name: 'shop',
     hosts: ['shop.example.com'],
@@ -114,8 +113,7 @@ test('an app, its containers and deployments, a service and jobs have their figu
 })
 
 test('a deployment that is watched counts once that is over, as no count ever falls', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const app = await anApp(t, ada, { name: 'shop', processes: {} })
   const { id } = deployedIn(t, app, 4, 'running', { watchUntil: new Date() })
   const counts = async () => {
@@ -132,8 +130,7 @@ test('a deployment that is watched counts once that is over, as no count ever fa
 })
 
 test('backups have the age of their last success and proof, and whether the last one failed', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const id = aService(t, ada, { name: 'db' })
   aService(t, ada, { name: 'cache' })
   const backup = (hour: number, more: Partial<typeof backups.$inferInsert>) =>
@@ -213,8 +210,7 @@ test('a member sees their own, an admin all and the server, and a token of a pro
 })
 
 test('the jobs of a project are also its runs, those of schedules and its backups', async () => {
-  const t = simulatedApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
   const shop = await anApp(t, ada, { name: 'shop' })
   const blog = await anApp(t, ada, { name: 'blog' })
   const ownerId = ada.user.id
@@ -231,8 +227,7 @@ test('the jobs of a project are also its runs, those of schedules and its backup
 })
 
 test('the scope reads nothing else, and no address takes a token', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { token, type } = await scraped(t, ada)
   expect(type).toStartWith('application/openmetrics-text; version=1.0.0')
   const call = asToken(t.app, token)
@@ -246,8 +241,7 @@ test('the scope reads nothing else, and no address takes a token', async () => {
 })
 
 test('a hundred containers are read without a question to the engine', async () => {
-  const t = simulatedApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(simulatedApp())
   for (let at = 0; at < 5; at++)
     await anApp(t, root, { name: `app-${at}`, processes: { web: Array(20).fill('live') } })
   const asked: string[] = []
@@ -276,8 +270,7 @@ test('both formats name a family by its type, and escape what users named', () =
 })
 
 test('a host that is given twice, as a domain and by its label, has one sample', async () => {
-  const t = simulatedApp({ DAVIT_DOMAIN: 'davit.example.com' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({ DAVIT_DOMAIN: 'davit.example.com' }))
   const { id } = await anApp(t, ada, { name: 'shop' })
   const { label } = getRow(t.db, environments, eq(environments.id, id))!
   const host = `${label}.davit.example.com`

@@ -122,6 +122,11 @@ export const withAda = <App extends { logIn: TestApp['logIn'] }>(t: App) => ({
   ada: t.logIn('ada@example.com'),
 })
 
+export const withRoot = <App extends { logInAsAdmin: TestApp['logInAsAdmin'] }>(t: App) => ({
+  t,
+  root: t.logInAsAdmin(),
+})
+
 /** A client with a session of a new user, who has no password to be asked for. */
 function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 'admin') {
   const user = insertUser(deps.db, { email, name: null, passwordHash: null, role })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, setSystemTime, test } from 'bun:test'
-import { testApp } from '../../support/app.ts'
+import { testApp, withRoot } from '../../support/app.ts'
 
 /** An app whose engine has so many entries of a build cache, of a mebibyte each, and nothing else. */
 function withCache(count: number) {
@@ -52,8 +52,7 @@ test('few things of a kind are there at once', async () => {
 })
 
 test('the page doesn’t wait until Docker has measured its disk, and shows it when it has', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof t.docker.diskUse>>>()
   let measured = 0
   t.faults.diskUse = () => {
@@ -76,8 +75,7 @@ test('the page doesn’t wait until Docker has measured its disk, and shows it w
 })
 
 test('a program gets what was measured last, and when, while Docker takes long to measure again', async () => {
-  const t = testApp({}, { config: { acceptTimeout: 20 } })
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp({}, { config: { acceptTimeout: 20 } }))
   const none = { images: [], containers: [], volumes: [], buildCache: [] }
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof t.docker.diskUse>>>()
   t.faults.diskUse = () => promise

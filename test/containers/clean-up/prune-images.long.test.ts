@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { insertDeployment, updateDeployment } from '../../../src/deployments/store.ts'
 import { anApp, aProject, cancel } from '../../deployments/apps.ts'
 import { pathOf } from '../../deployments/events.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withRoot } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
 import { tarContext } from '../../support/images.ts'
@@ -32,8 +32,7 @@ async function imagesOf(t: TestApp, client: TestClient, texts: string[]) {
 }
 
 test('images beyond those kept for rollback go, and no deployment can be rolled back to them', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { project, built } = await imagesOf(t, root, ['first', 'second', 'third'])
   const [first, second, third] = built as [Built, Built, Built]
   await root.put(`/projects/${project.id}/settings`, { keepImages: 2 })
@@ -54,8 +53,7 @@ test('images beyond those kept for rollback go, and no deployment can be rolled 
 type Built = { id: string; projectId: string; image: string }
 
 test('while an image goes no one can roll back to it; if it does not go, they can again', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { project, built } = await imagesOf(t, root, ['first', 'second'])
   const first = built[0]!
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
@@ -80,8 +78,7 @@ test('while an image goes no one can roll back to it; if it does not go, they ca
 })
 
 test('an image that a deployment has come to need since the preview is kept', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { project, built } = await imagesOf(t, root, ['first', 'second'])
   const first = built[0]!
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
@@ -104,8 +101,7 @@ test('an image that a deployment has come to need since the preview is kept', as
 })
 
 test('of the build cache the entry that was named goes', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { Dockerfile, ...files } = anApp('cached')
   const step = `RUN echo ${t.instanceId} > /a`
   const project = await aProject(t, root, { ...files, Dockerfile: `${Dockerfile}\n${step}` })

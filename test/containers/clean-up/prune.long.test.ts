@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { anApp, answerOf, aProject, finished, logOf, triggered } from '../../deployments/apps.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withRoot } from '../../support/app.ts'
 
 test('a deployment in work is not disturbed by clean-ups that go on all the time', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const project = await aProject(t, root, anApp('first'))
   await project.deploy()
   await root.put(`/projects/${project.id}/settings`, { keepImages: 0 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../../src/deployments/store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { labelsFor } from '../../../src/docker/labels.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withRoot } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
 import { anOwn, aStranger } from '../engine.ts'
@@ -20,8 +20,7 @@ async function aSuperseded(t: TestApp, client: TestClient) {
 const isThere = async (t: TestApp, id: string) => (await t.docker.inspectContainer(id)) !== null
 
 test('a dry run names what can go and what stays, and changes nothing', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { served, id } = await aSuperseded(t, root)
   const stranger = await aStranger(t, 'exit 0')
   const busy = await aStranger(t, 'sleep 99')
@@ -39,8 +38,7 @@ test('a dry run names what can go and what stays, and changes nothing', async ()
 })
 
 test('without items all that is Davit’s goes, and nothing of others', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { served, id } = await aSuperseded(t, root)
   const stranger = await aStranger(t, 'exit 0')
   const service = { instanceId: t.instanceId, kind: 'service', ownerId: root.user.id } as const
@@ -80,8 +78,7 @@ test('without items all that is Davit’s goes, and nothing of others', async ()
 })
 
 test('with items exactly those go; what is needed by now stays, and is reported with the reason', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const mine = await aSuperseded(t, root)
   const [ticked, used, served] = [
     await aStranger(t, 'exit 0'),
@@ -108,8 +105,7 @@ test('with items exactly those go; what is needed by now stays, and is reported 
 })
 
 test('what comes into use in the last moment is refused by the engine, and told', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await aStranger(t, 'sleep 99')
   const { removeContainer } = t.docker
   t.faults.removeContainer = async (...call) => {
@@ -127,8 +123,7 @@ test('what comes into use in the last moment is refused by the engine, and told'
 })
 
 test('an engine that goes away in the middle leaves what is left named, and the audit log tells', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const [first, second] = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   const away = connectDocker({ host: 'unix:///nowhere/docker.sock' })

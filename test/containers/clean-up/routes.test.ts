@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/containers/clean-up/json.ts'
 import { jobs } from '../../../src/db/schema.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
-import { testApp, withAda } from '../../support/app.ts'
+import { testApp, withAda, withRoot } from '../../support/app.ts'
 import { anOwn, aStranger } from '../engine.ts'
 
 const nothing = { what: ['containers'], items: [] }
@@ -44,8 +44,7 @@ test.each([
 })
 
 test('the answers are what the document says', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { root } = withRoot(testApp())
   const plan = await root.post('/settings/prune', {
     what: ['containers', 'images', 'networks', 'volumes', 'build_cache'],
     dryRun: true,
@@ -65,8 +64,7 @@ test('the answers are what the document says', async () => {
 })
 
 test('the page says what a build may use, and when nothing holds it to that', async () => {
-  const t = testApp({ DAVIT_BUILD_MEMORY: '1536', DAVIT_BUILD_CPUS: '0.5' })
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp({ DAVIT_BUILD_MEMORY: '1536', DAVIT_BUILD_CPUS: '0.5' }))
   const { text } = await root.page('/settings/prune')
   expect(text).toContain('One build may use 1.5 GiB of memory and 0.5 processors')
   expect(text).not.toContain('Build limits aren’t enforced')
@@ -78,8 +76,7 @@ test('the page says what a build may use, and when nothing holds it to that', as
 })
 
 test('a form shows each thing with a box, ticked where it is Davit’s, and takes what was ticked', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const own = await anOwn(t, root, 'exit 0')
   t.db.$client.run('UPDATE instances SET container_id = NULL')
   const stranger = await aStranger(t, 'exit 0')
@@ -115,8 +112,7 @@ test('a form with no kind ticked says so', async () => {
 })
 
 test('while the engine is away nothing is done, and everyone is told', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const { diskUse } = connectDocker({ host: 'unix:///nowhere/docker.sock' })
   t.faults.diskUse = diskUse
   expect((await root.get('/settings/prune')).status).toBe(503)
@@ -128,8 +124,7 @@ test('while the engine is away nothing is done, and everyone is told', async () 
 })
 
 test('what takes long goes on after the answer, alone, and its page shows how far it came', async () => {
-  const t = testApp({}, { config: { acceptTimeout: 6000 } })
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp({}, { config: { acceptTimeout: 6000 } }))
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   const held = Promise.withResolvers<void>()
@@ -161,8 +156,7 @@ test('what takes long goes on after the answer, alone, and its page shows how fa
 })
 
 test('Davit ends without waiting for the rest of a clean-up', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   let stopped = Promise.resolve()
@@ -181,8 +175,7 @@ test('Davit ends without waiting for the rest of a clean-up', async () => {
 })
 
 test('a clean-up that Davit’s end interrupts goes on once, and is given up then', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const id = await aStranger(t, 'exit 0')
   const input = {
     actor: root.user,

@@ -4,7 +4,7 @@ import { isDue, keepSchedule, runIfDue } from '../../../src/containers/clean-up/
 import { getSchedule, saveSchedule } from '../../../src/containers/clean-up/schedule-store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { labelsFor } from '../../../src/docker/labels.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withRoot } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import { aStranger } from '../engine.ts'
 
@@ -34,8 +34,7 @@ async function anOrphan(t: TestApp) {
 }
 
 test('it takes what is Davit’s and of no use, once that day, and tells', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const [orphan, stranger] = [await anOrphan(t), await aStranger(t, 'exit 0')]
   saveSchedule(t.db, { enabled: true, what, hour: 3, threshold: 0 })
   expect(await runIfDue(t.deps, at(4, 2))).toBe(false)
@@ -130,8 +129,7 @@ test('it is watched until Davit ends', async () => {
 })
 
 test('an admin sets it, in part or as a whole, and it is recorded', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const first = await root.put('/settings/prune/schedule', { enabled: true, hour: 5 })
   expect(first).toMatchObject({ status: 200, json: { enabled: true, hour: 5, threshold: 80 } })
   cleanUpSchedule().strict().parse(first.json)
@@ -147,8 +145,7 @@ test('an admin sets it, in part or as a whole, and it is recorded', async () => 
 })
 
 test('its form saves, and shows what is wrong', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
+  const { t, root } = withRoot(testApp())
   const form = { enabled: '1', what: '\nnetworks', hour: '4', threshold: '70' }
   const saved = await root.htmx('PUT', '/settings/prune/schedule', form)
   expect(saved.headers.get('X-Davit-Said')).toBe('Schedule%20saved.')
