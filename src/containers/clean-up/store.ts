@@ -104,20 +104,10 @@ export function readNeeds(db: Db): Needs {
     isNotNull(instances.containerId),
     notInArray(instances.state, ['draining', 'removed']),
   )
-  const there = db
-    .select({
-      workloadId: instances.workloadId,
-      containerId: instances.containerId,
-      state: instances.state,
-    })
-    .from(instances)
-    .where(isThere)
-    .all()
-  for (const { workloadId, containerId, state } of there) {
+  for (const { workloadId, containerId, state } of listRows(db, instances, isThere)) {
     const environment = needs.environments.get(workloadId)
     environment?.[state === 'standby' ? 'keptIds' : 'containerIds'].add(containerId!)
   }
-  const isAlive = inArray(deployments.status, alive)
   const living = db
     .select({
       id: deployments.id,
@@ -126,7 +116,7 @@ export function readNeeds(db: Db): Needs {
       image: deployments.image,
     })
     .from(deployments)
-    .where(isAlive)
+    .where(inArray(deployments.status, alive))
     .all()
   for (const { id, environmentId, status, image } of living) {
     const environment = needs.environments.get(environmentId)!
@@ -180,8 +170,7 @@ function keepForRollback(db: Db, { images, environments: known }: Needs) {
     .all()
   const kept = new Map<string, Set<string>>()
   for (const { environmentId, image, keepImages } of built) {
-    const ofThis = kept.get(environmentId) ?? new Set()
-    kept.set(environmentId, ofThis)
+    const ofThis = kept.getOrInsertComputed(environmentId, () => new Set())
     if (ofThis.size >= keepImages || ofThis.has(image!)) continue
     ofThis.add(image!)
     images.set(image!, `${known.get(environmentId)?.name} can be rolled back to it`)
