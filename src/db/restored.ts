@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, lte, not, notInArray, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
-import { hasRow, listRows } from './queries.ts'
+import { hasRow, listRows, listValues } from './queries.ts'
 import {
   backups,
   deployments,
@@ -22,18 +22,15 @@ export const noteWhatRan = (db: Db) =>
   db.transaction((tx) => {
     const running = eq(deployments.status, 'running')
     const up = inArray(services.status, ['running', 'unhealthy'])
-    for (const { id } of tx.select({ id: deployments.id }).from(deployments).where(running).all())
-      tx.insert(restoredObjects).values({ kind: 'deployment', objectId: id }).run()
-    const ofEnvironment = { id: deployments.environmentId }
-    const isDown = notInArray(
-      deployments.environmentId,
-      tx.select(ofEnvironment).from(deployments).where(running),
-    )
-    for (const { id } of tx.selectDistinct(ofEnvironment).from(deployments).where(isDown).all())
-      tx.insert(restoredObjects).values({ kind: 'environment', objectId: id }).run()
-    for (const { id } of tx.select({ id: services.id }).from(services).where(up).all())
-      tx.insert(restoredObjects).values({ kind: 'service', objectId: id }).run()
+    const deployed = listValues(tx, deployments.environmentId, running)
+    const isDown = notInArray(deployments.environmentId, deployed)
+    for (const id of listValues(tx, deployments.id, running)) note(tx, 'deployment', id)
+    for (const id of listValues(tx, deployments.environmentId, isDown)) note(tx, 'environment', id)
+    for (const id of listValues(tx, services.id, up)) note(tx, 'service', id)
   })
+
+const note = (db: Tx, kind: Restored['kind'], objectId: string) =>
+  db.insert(restoredObjects).values({ kind, objectId }).run()
 
 export const listRestored = (db: Db, ...kinds: Restored['kind'][]) =>
   listRows(db, restoredObjects, inArray(restoredObjects.kind, kinds))
@@ -78,12 +75,10 @@ export const forgetRestored = (db: Tx, id: string) =>
   db.delete(restoredObjects).where(eq(restoredObjects.id, id)).returning().get() !== undefined
 
 /** Records that a backup's databases are to be loaded once its service or environment runs. */
-export const noteToLoad = (db: Tx, backupId: string) =>
-  db.insert(restoredObjects).values({ kind: 'backup', objectId: backupId }).run()
+export const noteToLoad = (db: Tx, backupId: string) => note(db, 'backup', backupId)
 
 /** Records that a service is to be started, though it didn't run. */
-export const noteToStart = (db: Tx, serviceId: string) =>
-  db.insert(restoredObjects).values({ kind: 'service', objectId: serviceId }).run()
+export const noteToStart = (db: Tx, serviceId: string) => note(db, 'service', serviceId)
 
 const isOfBackup = eq(restoredObjects.kind, 'backup')
 
