@@ -65,23 +65,19 @@ export const block = (what: string, { max }: { max: number }) =>
     .refine((text) => !text.includes('\0'), 'can’t have a NUL character.')
     .refine(isWhole, notWhole)
 
-export const whole = (what: string, { min, max }: { min: number; max: number }) =>
-  z.preprocess(
-    (value) => (isDigits(value) ? Number(value) : value),
-    z
-      .int(`must be a whole number from ${min} to ${max} (${what}).`)
-      .min(min, `must be a whole number from ${min} to ${max} (${what}).`)
-      .max(max, `must be a whole number from ${min} to ${max} (${what}).`),
-  )
+type Limits = { min: number; max: number }
 
-export const decimal = (what: string, { min, max }: { min: number; max: number }) =>
-  z.preprocess(
-    (value) => (isDecimal(value) ? Number(value) : value),
-    z
-      .number(`must be a number from ${min} to ${max} (${what}).`)
-      .min(min, `must be a number from ${min} to ${max} (${what}).`)
-      .max(max, `must be a number from ${min} to ${max} (${what}).`),
-  )
+export function whole(what: string, { min, max }: Limits) {
+  const rule = `must be a whole number from ${min} to ${max} (${what}).`
+  const number = z.int(rule).min(min, rule).max(max, rule)
+  return z.preprocess((value) => (isDigits(value) ? Number(value) : value), number)
+}
+
+export function decimal(what: string, { min, max }: Limits) {
+  const rule = `must be a number from ${min} to ${max} (${what}).`
+  const number = z.number(rule).min(min, rule).max(max, rule)
+  return z.preprocess((value) => (isDecimal(value) ? Number(value) : value), number)
+}
 
 /** In a form a hidden field for "off" precedes the checkbox: the last line counts. */
 export const flag = () =>
