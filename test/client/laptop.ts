@@ -45,8 +45,6 @@ export function aLaptop() {
   }
 }
 
-export type Laptop = ReturnType<typeof aLaptop>
-
 /** A process on a terminal of its own. */
 export function onTerminal(process: { cmd: string[]; cwd: string; env: object }) {
   let text = ''
