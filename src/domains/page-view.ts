@@ -3,6 +3,7 @@ import { listDomains, listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
 import { domainUrl, urlOn } from '../addresses/urls.ts'
 import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { hasPort } from '../environments/processes.ts'
 import type { Environment } from '../environments/store.ts'
 import { addressOf } from '../services/address.ts'
@@ -58,19 +59,24 @@ const labelOf = (of: DomainOwner) =>
   (of.kind === 'environment' ? of.environment.label : of.service.host) ?? 'app'
 
 function byItself(deps: ShownDeps, of: DomainOwner, expected: string[]): ShownDomain | null {
-  const domain = of.kind === 'environment' ? nameOfItself(deps, of.environment) : null
-  if (!domain || listGivenHosts(deps.db, [domain.host]).length > 0) return null
-  return domainsJson(deps, [domain], { expected })[0]!
+  const [domain] = of.kind === 'environment' ? ownNames(deps, [of.environment]) : []
+  return domain ? domainsJson(deps, [domain], { expected })[0]! : null
 }
 
-/** The environment's name under DAVIT_DOMAIN, unless someone was given that host; null without one. */
-export const nameOfItself = (
-  { config }: { config: Pick<Config, 'domain'> },
-  environment: Pick<Environment, 'id' | 'label' | 'port' | 'processes'>,
-): Domain | null =>
-  config.domain && environment.label && hasPort(environment)
-    ? { ...plain, host: `${environment.label}.${config.domain}`, environmentId: environment.id }
-    : null
+/** The names of environments under DAVIT_DOMAIN, except where someone was given that host. */
+export function ownNames(
+  { db, config: { domain } }: { db: Db; config: Pick<Config, 'domain'> },
+  environments: Pick<Environment, 'id' | 'label' | 'port' | 'processes'>[],
+): Domain[] {
+  const named = environments.filter((one) => domain && one.label && hasPort(one))
+  const names = named.map(({ id: environmentId, label }) => ({
+    ...plain,
+    ...{ host: `${label}.${domain}`, environmentId },
+  }))
+  const hosts = names.map(({ host }) => host)
+  const given = new Set(listGivenHosts(db, hosts))
+  return names.filter(({ host }) => !given.has(host))
+}
 
 /** A domain with default options. */
 const plain: Omit<Domain, 'host' | 'environmentId'> = {

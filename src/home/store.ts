@@ -1,10 +1,9 @@
 import { and, eq, inArray, isNotNull, isNull, max, ne, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
 import type { Config } from '../config.ts'
 import type { UsagePoller } from '../containers/usage/poller.ts'
-import { nameOfItself } from '../domains/page-view.ts'
+import { ownNames } from '../domains/page-view.ts'
 import type { Db } from '../db/index.ts'
 import { listRows } from '../db/queries.ts'
 import {
@@ -127,12 +126,8 @@ export function listTroubledNames(
     .orderBy(environments.id)
     .limit(mostDomains)
     .all()
-  const names = found.flatMap(({ environment }) => nameOfItself({ config }, environment) ?? [])
-  const given = listGivenHosts(
-    db,
-    names.map((name) => name.host),
-  )
-  return names.filter((name) => !given.includes(name.host))
+  const all = found.map(({ environment }) => environment)
+  return ownNames({ db, config }, all)
 }
 
 /** All containers of apps and services that may run, with their servers; or those of one server. */

@@ -1,11 +1,10 @@
 import { placesOf } from '../addresses/places.ts'
-import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
 import type { LiveDeps } from '../apps/live.ts'
 import type { LogDb } from '../db/index.ts'
 import { domainsJson, leftOut, whyOff } from '../domains/json.ts'
 import type { ShownDeps } from '../domains/json.ts'
-import { nameOfItself } from '../domains/page-view.ts'
+import { ownNames } from '../domains/page-view.ts'
 import { lookOf as lookOfDomain } from '../domains/status.ts'
 import { keyOf } from '../edge/plan.ts'
 import { reachedAt } from '../environments/json.ts'
@@ -210,16 +209,8 @@ function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>)
 
 /** Custom domains, and names under DAVIT_DOMAIN, in the order of each app's list. */
 function namesOf({ deps, owned }: GraphContext): Domain[] {
-  const own = deps.edge.isOn
-    ? owned.apps.flatMap(({ environment }) => nameOfItself(deps, environment) ?? [])
-    : []
-  const given = new Set(
-    listGivenHosts(
-      deps.db,
-      own.map(({ host }) => host),
-    ),
-  )
-  return [...owned.domains, ...own.filter(({ host }) => !given.has(host))]
+  const environments = owned.apps.map(({ environment }) => environment)
+  return [...owned.domains, ...(deps.edge.isOn ? ownNames(deps, environments) : [])]
 }
 
 const holderOf = ({ environmentId, serviceId }: Domain) => environmentId ?? serviceId!
