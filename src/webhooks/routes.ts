@@ -75,10 +75,10 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
   }
 }
 
-const told = (c: Context, { deployments, ...why }: Outcome) =>
+const told = (c: Context, { deployments, reason, ignored }: Outcome) =>
   deployments.length > 0
     ? c.json({ deployments: deployments.map(deploymentJson) }, 202)
-    : c.json({ deployments: [], ...why })
+    : c.json({ deployments: [], reason, ignored })
 
 const mediaTypeOf = (c: Context) =>
   c.req.header('Content-Type')?.split(';')[0]!.trim().toLowerCase() ?? ''
