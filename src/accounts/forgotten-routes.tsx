@@ -45,7 +45,7 @@ export const forgottenRoutes = (deps: AccountDeps) => {
     })
     .get('/auth/password', (c) => {
       const token = c.req.query('reset') ?? ''
-      if (!getResetByToken(db, token)) return show(c, expired, 403)
+      if (!getResetByToken(db, token)) return show(c, expiredView(db), 403)
       return show(c, passwordView(c, { ...emptyDraft, values: { reset: token } }))
     })
     .post('/auth/password', input(resetForm, passwordView), async (c) => {
@@ -59,11 +59,10 @@ export const forgottenRoutes = (deps: AccountDeps) => {
     })
 }
 
-const noMail = () =>
-  new AppError(
-    'conflict',
-    'This Davit sends no mails. Ask its operator to reset your password with “davit user reset-password”.',
-  )
+const withoutMail =
+  'This Davit sends no mails. Ask its operator to reset your password with “davit user reset-password”.'
+
+const noMail = () => new AppError('conflict', withoutMail)
 
 const forgottenView = (_: Context, draft: Draft): View => ({
   title: 'Forgotten password',
@@ -108,17 +107,21 @@ const passwordView = (_: Context, draft: Draft): View => ({
   ),
 })
 
-const expired: View = {
+const expiredView = (db: Db): View => ({
   title: 'New password',
   page: () => (
     <>
       <h1>New password</h1>
       <p role="alert">{whyInvalid}</p>
-      <ButtonLink href="/auth/forgotten">Send another link</ButtonLink>
+      {sendsAccountMail(db) ? (
+        <ButtonLink href="/auth/forgotten">Send another link</ButtonLink>
+      ) : (
+        <p>{withoutMail}</p>
+      )}
       <BackToLogin />
     </>
   ),
-}
+})
 
 const BackToLogin = () => (
   <p class="muted">

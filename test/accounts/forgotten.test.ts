@@ -165,6 +165,15 @@ describe('a forgotten password', () => {
     stop.abort()
     await running
   })
+
+  test('offers no other link where no channel sends mails', async () => {
+    for (const hasChannel of [true, false]) {
+      const { visitor } = await mailing({}, { hasChannel })
+      const page = await visitor().get('/auth/password?reset=used')
+      expect(page.status).toBe(403)
+      expect((await page.text()).includes('href="/auth/forgotten"')).toBe(hasChannel)
+    }
+  })
 })
 
 describe('an invitation', () => {
