@@ -110,10 +110,11 @@ const Code = ({ draft }: { draft: Draft }) => (
     <TextField
       name="code"
       label="Code"
-      hint="The terminal shows it after davit login. It works for ten minutes."
+      hint="The terminal shows it after “davit login”. It works for ten minutes."
       autocomplete="off"
       required
       code
+      autofocus
     />
   </Form>
 )

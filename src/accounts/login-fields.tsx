@@ -12,12 +12,14 @@ export const CurrentPassword = ({
   label = 'Current password',
   hint,
   optional = false,
+  autofocus = false,
 }: {
   id?: string
   name?: string
   label?: string
   hint?: string
   optional?: boolean
+  autofocus?: boolean
 }) => (
   <TextField
     {...{ name, label }}
@@ -26,6 +28,7 @@ export const CurrentPassword = ({
     type="password"
     autocomplete="current-password"
     required={!optional}
+    autofocus={autofocus}
   />
 )
 

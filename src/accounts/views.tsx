@@ -28,8 +28,12 @@ export const loginView =
         )}
         <PostForm action="/auth/login" class="form" draft={draft}>
           <FormError />
-          <EmailField autofocus />
-          <CurrentPassword name="password" label="Password" />
+          <EmailField autofocus={!draft.values['email']} />
+          <CurrentPassword
+            name="password"
+            label="Password"
+            autofocus={Boolean(draft.values['email'])}
+          />
           <Button>Log in</Button>
         </PostForm>
         {deps.config.oauth && (
@@ -78,9 +82,10 @@ export function registerView(deps: ViewDeps, draft: Draft): View {
             autocomplete="off"
             required
             code
+            autofocus
           />
         )}
-        <EmailField />
+        <EmailField autofocus={!wantsSetupCode(deps)} />
         <TextField name="name" label="Name" autocomplete="name" />
         <NewPassword label="Password" />
         <Button>{isFirst ? 'Create admin account' : 'Register'}</Button>
