@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { AppError, Failure } from '../platform/errors.ts'
 import { PageHead } from '../web/components.tsx'
+import type { Crumb } from '../web/components.tsx'
 import type { Part } from '../detection/apps.ts'
 import { Icon } from '../web/icons.tsx'
 import { show } from '../web/respond.tsx'
@@ -22,15 +23,21 @@ type Lookup = {
   json: () => unknown
   /** If it needs more to stand alone. */
   onPage?: () => JSX.Element
+  /** To the page of the form. */
+  crumbs?: Crumb[]
 }
 
 /** Responds with what a form loads while it is filled in; opened by its own address, it is a page. */
-export const showLookup = (c: Context, title: string, { view, json, onPage = view }: Lookup) =>
+export const showLookup = (
+  c: Context,
+  title: string,
+  { view, json, onPage = view, crumbs = [] }: Lookup,
+) =>
   show(c, {
     title,
     page: () => (
       <>
-        <PageHead title={title} />
+        <PageHead title={title} crumbs={crumbs} />
         {onPage()}
       </>
     ),
@@ -248,14 +255,14 @@ export const LookupRefused = ({ url, error }: { url: string; error: Error }) =>
     <></>
   ) : (
     <>
-      <p>
-        {error.message}
+      <p class="refused">
+        <Icon name="triangle-alert" /> {error.message}
         {error instanceof Failure && ` ${error.hint}`}
       </p>
       {error instanceof AppError && error.code === 'not_found' && (
         <p>
           If it’s private, choose it <a href="/projects/new?from=source">from a git source</a>, or
-          use its ssh address: Davit then makes a deploy key for you to add to it.
+          use its ssh address: Davit then creates a deploy key for you to add to it.
         </p>
       )}
     </>

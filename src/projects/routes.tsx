@@ -149,7 +149,10 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       const { signal } = c.req.raw
       const watched = await findWatched(deps, { project, patterns, signal })
       const view = () => <WatchedFilesList {...watched} />
-      return showLookup(c, 'Watched files', { view, json: () => watched })
+      const onPage = () =>
+        patterns.length > 0 ? view() : <p>No paths are given: every push deploys.</p>
+      const crumbs = [settingsOf(project)]
+      return showLookup(c, 'Watched files', { view, onPage, crumbs, json: () => watched })
     })
     .get('/projects/:id/detection', query(detectionQuery), async (c) => {
       const project = findProject(db, ownKey(c))
@@ -161,7 +164,8 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
         return textFile(c, { name: 'Dockerfile', pieces: [found.dockerfile].values() })
       }
       const view = () => <DetectionView {...{ project, found }} />
-      return showLookup(c, 'What the repository is', { view, json: () => found })
+      const crumbs = [settingsOf(project)]
+      return showLookup(c, 'What the repository is', { view, crumbs, json: () => found })
     })
     .get('/projects/:id/delete', async (c) => {
       const { id, name } = findProject(db, ownKey(c))
@@ -255,6 +259,8 @@ function withStored(draft: Draft, project: Project): Draft {
 
 const onlyTags =
   'is for an image with a tag: a pattern is always checked, and a digest never changes.'
+
+const settingsOf = ({ id, name }: Project) => ({ href: `/projects/${id}/settings`, name })
 
 const isDetection = (values: Draft['values']) =>
   Object.keys(values).some((name) => name.startsWith('build_settings.'))

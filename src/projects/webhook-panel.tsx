@@ -34,7 +34,7 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
       </p>
     </div>
     <div class="form">
-      <State webhook={webhook} trouble={trouble} />
+      <State {...{ project, webhook, trouble }} />
       {webhook?.url && !webhook.sharedWith && !project.deletingAt && (
         <div class="form-actions start">
           <PostForm {...replacing(project)}>
@@ -49,10 +49,16 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
   </section>
 )
 
-const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string | null }) => {
+const State = ({ project, webhook, trouble }: Required<WebhookPanelProps>) => {
   if (!webhook) return <p role="status">{trouble}</p>
   const { provider, url, registered, own, sharedWith } = webhook
-  if (provider === null) return <p>Add it by hand, as described below.</p>
+  if (provider === null)
+    return (
+      <p>
+        Add it by hand, with the address and the secret under{' '}
+        <a href={`/projects/${project.id}/deliveries`}>Webhooks</a>.
+      </p>
+    )
   const { title } = providers[provider]
   if (url === null)
     return (

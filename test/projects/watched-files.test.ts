@@ -60,6 +60,14 @@ test('no one else’s files are shown', async () => {
   expect((await other.get(`${path}?watch_paths=src`)).status).toBe(404)
 })
 
+test('opened by its address without any paths, the page says that every push deploys', async () => {
+  const { ada, path, settings } = await aWatchingProject()
+  const { text } = await ada.page(path)
+  const main = /<main[^>]*>(.*)<\/main>/s.exec(text)![1]!
+  expect(main).toContain(`href="${settings}"`)
+  expect(main).toMatch(/<p>[^<]+<\/p>/)
+})
+
 test('a stored path that is refused today is complained of in its field', async () => {
   const { t, ada, settings } = await aWatchingProject()
   t.db.$client.run(`UPDATE projects SET watch_paths = '["src/**, lib/**"]'`)

@@ -6,9 +6,8 @@ import { pagesOf, seeded } from '../support/seeded.ts'
 const isSection = (path: string) =>
   /^\/(dashboard|projects|services|containers|map|api|docs|settings\/\w+)?$/.test(path)
 
-/** For those who have no login yet, and the fragments of forms. */
-const isOther = (path: string) =>
-  /^\/(login$|auth\/|api\/git\/look$|projects\/:id\/(watched-files|detection)$)/.test(path)
+/** For those who have no login yet, and the fragment of a form that is no project’s yet. */
+const isOther = (path: string) => /^\/(login$|auth\/|api\/git\/look$)/.test(path)
 
 test('each page below a section has crumbs whose every link leads to a page', async () => {
   const t = testApp({ DAVIT_REGISTRATION: 'invite' })
