@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { insertDeployment } from '../src/deployments/store.ts'
 import { testApp } from './support/app.ts'
 import { openAs, openPage } from './support/browser.ts'
 import { listening } from './support/listening.ts'
@@ -171,4 +172,22 @@ test('on a phone no line of a deployment’s title begins with its dot', async (
     return range.getBoundingClientRect().x - title.getBoundingClientRect().x
   })
   expect(left).toBeGreaterThan(100)
+})
+
+test('on a phone what to do about a failure is whole', async () => {
+  const { t, page, ids } = await opened()
+  const { project: projectId, environment: environmentId } = ids
+  const errorHint =
+    'Check the path after COPY or ADD against the repository and the context directory.'
+  const { id } = insertDeployment(t.db, {
+    ...{ projectId, environmentId, repositoryUrl: 'https://git.example.com/a/b.git' },
+    ...{ status: 'failed', trigger: 'manual', triggeredBy: 'ada', finishedAt: new Date() },
+    ...{ errorStep: 'building', errorCode: 'copy_source_missing', errorHint },
+  })
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto(`/projects/${projectId}/deployments/${id}`)
+  const hint = page.locator('.failure-more > summary')
+  expect(await hint.textContent()).toBe(errorHint)
+  const hidden = await hint.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+  expect(hidden).toBe(0)
 })
