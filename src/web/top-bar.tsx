@@ -83,4 +83,5 @@ export const PublicBar = ({ path }: { path: string }) => (
 export const isUnder = (path: string, section: string) =>
   path === section ||
   path.startsWith(`${section}/`) ||
-  (path.startsWith('/envs/') && section === '/projects')
+  (path.startsWith('/envs/') && section === '/projects') ||
+  (/^\/backups(\/|$)/.test(path) && section === '/services')

@@ -46,3 +46,10 @@ async function crumbsOf(html: string) {
   await rewriter.transform(new Response(html)).text()
   return { crumbs, hasThem }
 }
+
+test('the pages of backups are marked in the bar as Services, where their crumbs lead', async () => {
+  const t = testApp({ DAVIT_REGISTRATION: 'invite' })
+  const { ids, root } = await seeded(t)
+  for (const path of ['/backups', `/backups/${ids.backup}`, '/services'])
+    expect((await root.page(path)).text, path).toMatch(/href="\/services" aria-current="page"/)
+})
