@@ -15,7 +15,7 @@ const hold = choiceField(
     none: 'let them run',
   },
   {
-    hint: 'Requests to a paused container wait. A database that its own tool dumps runs on, unless it can write to other volumes than that of its data. SQLite itself copies its files in running containers.',
+    hint: 'Requests to a paused container wait. A database that is dumped with its own tool isn’t paused, unless it can write to volumes besides the one of its data. In running containers, SQLite files are copied with SQLite.',
     initial: 'pause',
   },
 ).nullish()

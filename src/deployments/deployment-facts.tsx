@@ -52,7 +52,7 @@ export const Facts = ({
     )}
     {deployment.unwatched && <Fact name="Not watched">{unwatched[deployment.unwatched]}</Fact>}
     {deployment.downtimeMs !== null && (
-      <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
+      <Fact name="Downtime">{downtime(deployment.downtimeMs)}</Fact>
     )}
   </dl>
 )
@@ -117,12 +117,12 @@ const unwatched: Record<UnwatchedReason, string> = {
   compose: 'it is of a Compose file',
   processes: 'it has processes besides web',
   'own-port': 'it has a host port of its own',
-  'no-edge': 'no edge is on',
+  'no-edge': 'domains are off',
   first: 'no version ran before it',
   'stop-first': 'the version before stopped first',
 }
 
-const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for ${duration(ms)}`)
+const downtime = (ms: number) => (ms === 0 ? 'none' : duration(ms))
 
 /** Why a deployment waits, and until when. */
 export const WaitingNote = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => {

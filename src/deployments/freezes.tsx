@@ -41,7 +41,7 @@ export const freeze = resource({
   most: 'freezes',
   json: freezeJson,
   about:
-    'What comes by itself waits until a freeze ends, such as a push. What someone asks for needs a note that says why it can’t wait. Rollbacks aren’t held up.',
+    'Deployments that start by themselves, such as after a push, wait until a freeze ends. To start one meanwhile you need a note that says why it can’t wait. Rollbacks don’t wait.',
   empty: 'Create one for a time in which nothing may change.',
   row: ({ from, until, reason }) => ({
     ...{ name: reason, since: null },

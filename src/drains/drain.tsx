@@ -66,7 +66,7 @@ export const drain = resource({
   })),
   about: (
     <>
-      New lines of this environment’s log are sent there, too, within seconds. See{' '}
+      New lines of this environment’s log are also sent to its log drains, within seconds. See{' '}
       <a href="/docs/drains">what is sent</a>.
     </>
   ),

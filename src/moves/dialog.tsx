@@ -52,7 +52,10 @@ export const MoveDialog = ({ subject, preview, servers, draft, path }: Props) =>
       <InfoModal title={title} from={from}>
         {about}
         {refused.length === 0 && (
-          <p>There is no other server. An admin can add one under Settings, Servers.</p>
+          <p>
+            There is no other server. An admin can add one under{' '}
+            <a href="/settings/servers">Settings, Servers</a>.
+          </p>
         )}
       </InfoModal>
     )

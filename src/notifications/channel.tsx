@@ -186,7 +186,7 @@ export const channel = resource({
         const answer = await sendTest(deps, row)
         deps.outbox.retryNow(row.id)
         const said =
-          row.kind === 'browser' ? `Test: ${answer}.` : `Test sent. The answer: ${answer}.`
+          row.kind === 'browser' ? `Test: ${answer}.` : `Test sent. The response: ${answer}.`
         return { said, json: () => ({ answer }) }
       },
     },

@@ -133,7 +133,7 @@ const DeliveryLine = ({ delivery, channel }: Delivery) => {
   )
 }
 
-const sentence = (answer: string) => (/[.!?]$/.test(answer) ? answer : `The answer: ${answer}.`)
+const sentence = (answer: string) => (/[.!?]$/.test(answer) ? answer : `The response: ${answer}.`)
 
 const words: Record<Delivery['delivery']['status'], string> = {
   waiting: 'waiting',

@@ -61,10 +61,10 @@ export const previewForm = z.object({
   }),
   services: field(z.enum(['fresh', 'shared', 'none'], 'must be fresh, shared or none.').nullish(), {
     label: 'Services',
-    hint: 'Fresh ones have the same template and version, a password of their own and no data, and are deleted with the preview.',
+    hint: 'New ones have the same template and version, but their own password and no data. They are deleted with the preview.',
     options: [
       { value: 'none', label: 'None' },
-      { value: 'fresh', label: 'Fresh ones for each preview' },
+      { value: 'fresh', label: 'New ones for each preview' },
       { value: 'shared', label: 'The same ones, with their data' },
     ],
   }),

@@ -107,7 +107,7 @@ export const placeForm = z.object({
   contextDir: field(insidePath('a directory of the repository').nullish(), {
     label: 'Context directory',
     placeholder: '.',
-    hint: 'That of the app in the repository. Leave empty for its root.',
+    hint: 'Where the app is in the repository. Leave empty for its root.',
     group: 'build',
     code: true,
     isNarrow: true,

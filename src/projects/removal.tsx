@@ -111,7 +111,7 @@ const RemovalReport = ({ of, name, removed }: Removal & { removed: Removed[] | n
     <div class="form">
       {removed ? (
         <>
-          <p>Also deleted:</p>
+          <p>What was deleted:</p>
           <ul class="removed">
             {removed.map((thing) => (
               <li>

@@ -50,8 +50,8 @@ export const schedule = resource({
   parent: ofEnvironment('schedules'),
   most: 'schedules',
   json,
-  about: 'Commands that run at times, each in a new container of the live image.',
-  empty: 'Create one for what repeats: a clean-up, a report.',
+  about: 'Commands that run at set times, each in a new container of the live image.',
+  empty: 'Create one for a task that repeats, such as a clean-up or a report.',
   see: ({ db }: ScheduleDeps & HeadDeps, row) => {
     const lastRun = getLastRun(db, row.id)
     return {

@@ -69,7 +69,7 @@ export const InfoModal = ({ children, ...modal }: ModalProps) => (
     <div class="form">
       {children}
       <div class="form-actions">
-        <CloseButton>Done</CloseButton>
+        <CloseButton>{modal.stays ? 'Done' : 'Close'}</CloseButton>
       </div>
     </div>
   </Modal>

@@ -110,13 +110,13 @@ const RestoreOver = ({ backup, preview, isRestoring, draft, isBeside }: OverProp
       ) : (
         <p class="muted">
           Replaces the data of <bdi>{name}</bdi> with this backup: {summaryOf(backup)}. Databases
-          that it doesn’t have stay. What writes to a volume is stopped meanwhile.
+          that aren’t in it stay. Containers that write to a volume are stopped meanwhile.
         </p>
       )}
       <Database id={`database${end}`} preview={preview} />
       <Checkbox
         name="backup_first"
-        label="Back up first what is there now"
+        label="Back up the current data first"
         id={`backup-first${end}`}
         hint="Nothing is replaced unless that succeeds. To go back, restore that backup."
         value
