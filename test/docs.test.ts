@@ -70,7 +70,13 @@ describe('of README and the documentation', () => {
   })
 
   test('every setting that is named is one, and the settings have all of them', () => {
-    const examples = ['DAVIT_SEED', 'DAVIT_WATCH_ROUNDS', 'DAVIT_SERVER', 'DAVIT_TOKEN'] // of tests, and of a client
+    const examples = [
+      'DAVIT_SEED',
+      'DAVIT_KINDS',
+      'DAVIT_WATCH_ROUNDS',
+      'DAVIT_SERVER',
+      'DAVIT_TOKEN',
+    ] // of tests, and of a client
     const named = [...new Set(all.match(/\bDAVIT_[A-Z_]+\b/g))]
     const unknown = unknownSettings(Object.fromEntries(named.map((name) => [name, ''])))
     const others = [...examples, ...ofApps]

@@ -8,6 +8,6 @@ for (const [where, ...options] of [
 ] as const)
   test(
     `a kill or a stop of Davit at any call of the engine leaves the old or the new, whole, ${where}`,
-    async () => expect(await runMain(['--kills', ...options])).toEqual(allWell),
+    async () => expect(await runMain(['--kills=', ...options])).toEqual(allWell),
     patience(1500),
   )

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { OrderKind } from './run-orders.ts'
 import './world.ts'
 
 // What Davit loads when it is first needed is loaded before the first order: that takes time of the
@@ -16,49 +18,56 @@ const { ends, runOrder, runStory } = await import('./order.ts')
 const { runServerOrder, runServerStory, serverStories } = await import('./server-orders.ts')
 const { stories } = await import('./stories.ts')
 
-const options = Object.fromEntries(
-  process.argv
-    .slice(2)
-    .map((argument) => argument.replace(/^--/, '').split('=') as [string, string?]),
-)
-const without = options.without ? options.without.split(',').map(Number) : []
-const isTold = 'trace' in options
+const { values: options } = parseArgs({
+  options: {
+    kills: { type: 'string' },
+    edge: { type: 'boolean', default: false },
+    servers: { type: 'boolean', default: false },
+    orders: { type: 'string', multiple: true, default: [] },
+    without: { type: 'string', default: '' },
+    trace: { type: 'boolean', default: false },
+  },
+})
+const without = options.without.split(',').filter(Boolean).map(Number)
 let [orders, bad] = [0, 0]
 
-if ('kills' in options) await ('servers' in options ? runServerStories() : runStories())
-else if ('servers' in options)
-  await runServers(Number(options.seed ?? 1), Number(options.count ?? 1))
-else
-  for (const seed of (options.seed ?? '1').split(','))
-    await runOrders(Number(seed), Number(options.count ?? 1))
+if (options.kills !== undefined) await (options.servers ? runServerStories() : runStories())
+for (const asked of options.orders) {
+  const [seed, count, ...kinds] = asked.split(',') as [string, string, ...OrderKind[]]
+  const run = { first: Number(seed), count: Number(count) }
+  await (kinds.includes('servers') ? runServers(run) : runOrders(run, kinds))
+}
 
 const { user, system } = process.cpuUsage()
 const rate = (orders * 1e6) / (user + system) // the clock would tell how busy the machine is
 console.log(`${orders} orders, ${bad} bad, ${rate.toFixed(1)} a second of a processor`)
 process.exit(bad > 0 ? 1 : 0)
 
-async function runServers(first: number, count: number) {
+type Run = { first: number; count: number }
+
+async function runServers({ first, count }: Run) {
   for (let seed = first; seed < first + count; seed++) {
     const outcome = await runServerOrder(seed)
     const more = outcome.actions.join(', ')
-    tell(`DAVIT_SERVERS=1 DAVIT_SEED=${seed}`, outcome, { more, isWhole: count === 1 })
+    tell(`DAVIT_SEED=${seed} DAVIT_KINDS=servers`, outcome, { more, isWhole: count === 1 })
   }
 }
 
-async function runOrders(first: number, count: number) {
+async function runOrders({ first, count }: Run, kinds: OrderKind[]) {
+  const has = (kind: OrderKind) => kinds.includes(kind)
   for (let seed = first; seed < first + count; seed++) {
-    const kind = {
-      isCalm: 'calm' in options,
-      isShort: 'short' in options,
-      hasProcesses: 'processes' in options,
-      hasEdge: ['edge', 'watched', 'shares'].some((one) => one in options),
-      hasShares: 'shares' in options,
-      isWatched: 'watched' in options,
-    }
-    const outcome = await runOrder({ seed, without, ...kind })
+    const outcome = await runOrder({
+      seed,
+      without,
+      isCalm: has('calm'),
+      isShort: has('short'),
+      hasProcesses: has('processes'),
+      hasEdge: has('edge') || has('watched') || has('shares'),
+      hasShares: has('shares'),
+      isWatched: has('watched'),
+    })
     const kept = outcome.actions.filter((_, at) => !without.includes(at))
-    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}${kind.hasShares ? 'DAVIT_SHARES=1 ' : kind.isWatched ? 'DAVIT_WATCHED=1 ' : kind.hasEdge ? 'DAVIT_BY_EDGE=1 ' : ''}`
-    tell(`${how}DAVIT_SEED=${seed}`, outcome, {
+    tell(`DAVIT_SEED=${seed} DAVIT_KINDS=${kinds}`, outcome, {
       more: kept.join(', '),
       isWhole: count === 1,
     })
@@ -67,14 +76,14 @@ async function runOrders(first: number, count: number) {
 
 /** Davit ends at every call of every story; `--kills=title:call:how` tells one of them. */
 async function runStories() {
-  const [only, at, asked] = options.kills?.split(':') ?? []
+  const [only, at, asked] = options.kills!.split(':')
   for (const [title, story] of Object.entries(stories)) {
-    if ((only && only !== title) || (story.isBehindEdge && !('edge' in options))) continue
-    const { calls } = await runStory(story, null, { hasEdge: 'edge' in options })
+    if ((only && only !== title) || (story.isBehindEdge && !options.edge)) continue
+    const { calls } = await runStory(story, null, { hasEdge: options.edge })
     for (let call = 0; call <= calls; call++)
       for (const how of ends) {
         if (at && (call !== Number(at) || how !== asked)) continue
-        const outcome = await runStory(story, { call, how }, { hasEdge: 'edge' in options })
+        const outcome = await runStory(story, { call, how }, { hasEdge: options.edge })
         tell(`--kills='${title}:${call}:${how}'`, outcome, { more: '', isWhole: Boolean(at) })
       }
   }
@@ -82,7 +91,7 @@ async function runStories() {
 
 /** Davit is killed at every call of what is done to an app on several servers. */
 async function runServerStories() {
-  const [only, at, done] = options.kills?.split(':') ?? []
+  const [only, at, done] = options.kills!.split(':')
   for (const title of Object.keys(serverStories) as (keyof typeof serverStories)[]) {
     if (only && only !== title) continue
     const { calls } = await runServerStory(title, null)
@@ -105,8 +114,8 @@ function tell(
 ) {
   orders++
   if (faults.length > 0) bad++
-  else if (!isTold) return
+  else if (!options.trace) return
   console.log(`${name}: ${faults[0] ?? 'well'} | ${more}`)
   const said = journal.filter((line) => !line.includes('"message":"request"'))
-  if (isWhole || isTold) console.log([...trace, ...said, ...faults].join('\n'))
+  if (isWhole || options.trace) console.log([...trace, ...said, ...faults].join('\n'))
 }

@@ -11,7 +11,7 @@ for (const [fixed, count, ...kinds] of [
   const seed = firstSeed(fixed)
   test.concurrent(
     `one live release and nothing left over after ${count} ${kinds} orders from seed ${seed} on`,
-    async () => expect(await runOrders(seed, count, ...kinds)).toEqual(allWell),
+    async () => expect(await runOrders([seed, count, ...kinds])).toEqual(allWell),
     patience(count),
   )
 }

@@ -12,9 +12,11 @@ export async function runMain(options: string[]) {
 /** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several; `edge`: an edge leads to it; `watched`: with crashes after the switch; `shares`: with shares of the requests; `servers`: on servers that go away and come back. */
 export type OrderKind = 'calm' | 'short' | 'processes' | 'edge' | 'watched' | 'shares' | 'servers'
 
-/** So many orders, from each seed on. */
-export const runOrders = (seed: number | number[], count: number, ...kinds: OrderKind[]) =>
-  runMain([`--seed=${seed}`, `--count=${count}`, ...kinds.map((kind) => `--${kind}`)])
+/** The first seed, how many from there on, and their kinds. */
+export type Run = readonly [seed: number, count: number, ...kinds: OrderKind[]]
+
+/** All in one process: to load the program takes longer than some orders. */
+export const runOrders = (...runs: Run[]) => runMain(runs.map((run) => `--orders=${run}`))
 
 /** What a run without a fault comes to. */
 export const allWell = { exitCode: 0, output: expect.stringMatching(/^\d+ orders, 0 bad/) }

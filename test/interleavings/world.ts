@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
+import { newest } from '../../src/db/new-id.ts'
 import { Random } from './random.ts'
 
 type Timer = { at: number; order: number; work: () => void; again: number | null }
@@ -36,6 +37,7 @@ class World {
     this.#timers = []
     this.#immediates = []
     this.#ids = 0
+    newest.time = 0
   }
 
   /** Resolves when nothing goes on before something outside is given or a timer fires. */
