@@ -2,6 +2,7 @@ import { afterAll, expect, onTestFinished, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -31,12 +32,17 @@ import type { Filling } from '../../src/server/move/messages.ts'
 import type { Remote } from '../../src/server/move/remote.ts'
 import { openSending } from '../../src/server/move/send.ts'
 import { sandbox } from '../docker/sandbox.ts'
-import { ensureRestic } from '../support/images/restic.ts'
+import {
+  ensureRepository,
+  ensureRestic,
+  repositoryKey as password,
+  resticVersions,
+} from '../support/images/restic.ts'
+import type { ResticVersion } from '../support/images/restic.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { startSshServer } from '../support/ssh-server.ts'
 
 const { docker, labels, name } = sandbox()
-const images = { '0.14': await ensureRestic('0.14'), '0.18': await ensureRestic('0.18') }
 const root = mkdtempSync(join(tmpdir(), 'davit-move-'))
 const server = await startSshServer()
 const path = process.env.PATH
@@ -61,8 +67,8 @@ function withSsh(filter = '') {
 }
 
 /** Both servers: volumes go to a repository that the other one holds. */
-async function aMove(version: keyof typeof images = '0.18') {
-  const config = parseConfig({ DAVIT_RESTIC_IMAGE: images[version] })
+async function aMove(version: ResticVersion = '0.18') {
+  const config = parseConfig({ DAVIT_RESTIC_IMAGE: await ensureRestic(version) })
   const layout = layoutIn(mkdtempSync(join(root, 'server-')))
   const instanceId = Bun.randomUUIDv7()
   onTestFinished(() => removeFromEngine(docker, [`davit.instance=${instanceId}`]))
@@ -70,13 +76,11 @@ async function aMove(version: keyof typeof images = '0.18') {
   const plan = { layout, config, destination, instanceId } as MovePlan
   const { signal } = new AbortController()
   const work = { signal, say: () => {} }
+  mkdirSync(layout.moves, { recursive: true })
+  writeFileSync(join(layout.moves, 'repository.key'), password)
   const repository = repositoryIn(layout, repositoryId(repositoryKey(layout)))
-  mkdirSync(repository, { recursive: true })
-  const there = openMoved(
-    { config, instanceId },
-    { kind: 'directory', path: repository, password: repositoryKey(layout) },
-  )
-  await there.prepare(work)
+  cpSync(await ensureRepository(version), repository, { recursive: true })
+  const there = openMoved({ config, instanceId }, { kind: 'directory', path: repository, password })
   const volume = name()
   await docker.createVolume({ name: volume, labels })
   const group = {
@@ -154,7 +158,7 @@ const treeOf = (folder: string) =>
 /** More than one piece of restic’s. */
 const large = () => crypto.getRandomValues(Buffer.alloc(60_000)).toString('hex').repeat(100)
 
-test.each(['0.14', '0.18'] as const)(
+test.each(resticVersions)(
   'restic %s updates what was restored before to what is there now, whatever became of it',
   async (version) => {
     withSsh()

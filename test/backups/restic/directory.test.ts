@@ -7,8 +7,7 @@ import { makeNewer } from './newer-repository.ts'
 import { collect, scene, signal, write } from './scene.ts'
 
 const s = await scene()
-const path = s.folder()
-const target = s.target({ path })
+const target = s.target({ path: s.folder() })
 const restic = s.open(target)
 beforeAll(() => restic.tryOut({ signal }).then(() => {}))
 
@@ -72,13 +71,12 @@ test('what couldn’t be written whole isn’t stored', async () => {
 test.each([false, true])(
   'what had arrived is sent again unless it was adopted: %p',
   async (adopts) => {
-    const path = s.folder()
-    const restic = s.open(s.target({ path }))
-    await restic.prepare({ signal })
+    const target = await s.prepared()
+    const restic = s.open(target)
     // a pack has 16 to 24 MiB, another one is begun, and up to 8 MiB wait for the end of their chunk
     const large = crypto.getRandomValues(new Uint8Array(48 * 2 ** 20))
     const packs = () =>
-      readdirSync(`${path}/data`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      readdirSync(`${target.path}/data`, { recursive: true, encoding: 'utf8' }).filter((name) =>
         /^[0-9a-f]{2}\/[0-9a-f]{64}$/.test(name),
       )
     const mine = new Error('mine')
@@ -115,9 +113,8 @@ test('a repository is created with little of a processor for a key of Davit’s,
 })
 
 test('a repository that a newer restic made isn’t touched', async () => {
-  const target = s.target({ path: s.folder() })
+  const target = await s.prepared()
   const newer = s.open(target)
-  await newer.prepare({ signal })
   const printed = async (what: string) => JSON.parse(await byHand(target, 'cat', what))
   makeNewer(target.path!, { key: await printed('masterkey'), config: await printed('config') })
   expect(newer.ready({ signal })).rejects.toMatchObject({ code: 'target_newer' })
@@ -126,15 +123,14 @@ test('a repository that a newer restic made isn’t touched', async () => {
 test('an image of restic that can’t be pulled is told before anything is read', async () => {
   const config = { ...s.config, allowHosts: ['localhost'], resticImage: 'localhost:9/restic:1' }
   const isRead = mock(write('data'))
-  const stored = s.open({ path }, { config }).store({ file, tags: [], from: isRead, signal })
+  const stored = s.open(target, { config }).store({ file, tags: [], from: isRead, signal })
   expect(await stored.then(String, (error) => error.code)).toBe('registry_unreachable')
   expect(isRead).not.toHaveBeenCalled()
 })
 
 test('a lock that a killed clean-up left fails the next stream, and not the one after it', async () => {
-  const locked = s.target({ path: s.folder() })
+  const locked = await s.prepared()
   const one = s.open(locked)
-  await one.prepare({ signal })
   await s.docker.runPiped({
     ...resticAt(locked),
     hostname: `davit-${s.instanceId.slice(-12)}`,

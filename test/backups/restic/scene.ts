@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryOf } from '../../../src/backups/restic/repository.ts'
@@ -7,9 +7,10 @@ import { runRestic } from '../../../src/backups/restic/run.ts'
 import { openRestic } from '../../../src/backups/restic/restic.ts'
 import type { ResticDeps, Target } from '../../../src/backups/restic/restic.ts'
 import { insertUser } from '../../../src/accounts/store.ts'
+import { randomToken } from '../../../src/platform/secrets.ts'
 import { testApp } from '../../support/app.ts'
 import { hostAddress } from './servers.ts'
-import { ensureRestic } from '../../support/images/restic.ts'
+import { ensureRepository, ensureRestic, repositoryKey } from '../../support/images/restic.ts'
 import type { ResticVersion } from '../../support/images/restic.ts'
 
 export { collect, write } from './write.ts'
@@ -45,14 +46,25 @@ export async function scene({ version = '0.14' }: { version?: ResticVersion } = 
     id: crypto.randomUUID(),
     ownerId: owner.id,
     kind: 'directory',
-    password: `key-${crypto.randomUUID()}`,
+    password: randomToken(), // one that costs little each time
     ...fields,
   })
+
+  const open = (fields: Partial<Target>, deps: Partial<ResticDeps> = {}) =>
+    openRestic({ ...t.deps, ...deps }, target(fields))
+
+  /** With a repository as restic has just made it. */
+  async function prepared(): Promise<Target> {
+    const path = folder()
+    cpSync(await ensureRepository(version), path, { recursive: true })
+    return target({ password: repositoryKey, path })
+  }
 
   return {
     ...t,
     folder,
     target,
+    prepared,
     /** Reads all data, and fails when some of it is damaged. */
     check: (fields: Partial<Target>, timeouts?: ResticDeps['timeouts']) => {
       const own = target(fields)
@@ -62,7 +74,6 @@ export async function scene({ version = '0.14' }: { version?: ResticVersion } = 
         { args: ['check', '--read-data'], isAlone: true, signal },
       )
     },
-    open: (fields: Partial<Target>, deps: Partial<ResticDeps> = {}) =>
-      openRestic({ ...t.deps, ...deps }, target(fields)),
+    open,
   }
 }

@@ -41,8 +41,7 @@ test.each(resticVersions)(
   'volumes come back with owners, modes, links, and nothing else (%s)',
   async (version) => {
     const config = { ...s.config, resticImage: await ensureRestic(version) }
-    const restic = s.open({ path: s.folder() }, { config })
-    await restic.prepare({ signal })
+    const restic = s.open(await s.prepared(), { config })
     const [one, two] = [await volume(), await volume()]
     await inVolume(one, fill)
     await inVolume(two, 'echo other >file')
@@ -78,8 +77,7 @@ test.each(resticVersions)(
   'copies are stored in place of files and what lies beside them, whatever their names (%s)',
   async (version) => {
     const config = { ...s.config, resticImage: await ensureRestic(version) }
-    const restic = s.open({ path: s.folder() }, { config })
-    await restic.prepare({ signal })
+    const restic = s.open(await s.prepared(), { config })
     const one = await volume()
     const odd = String.raw`[a] *\?, $HOME "{b}" c.db`
     const fill = `mkdir sub; cd sub; for end in '' -wal -shm -journal .old; do echo torn >'${odd}'$end; done

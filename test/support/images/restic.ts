@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connectDocker } from '../../../src/docker/index.ts'
 import { askEngine } from '../machine/engine.ts'
 import { withMachineLock } from '../machine/lock.ts'
 import { unpackPackages } from '../machine/suite-packages.ts'
@@ -39,9 +40,37 @@ export async function ensureRestic(version: ResticVersion = '0.14') {
   return image
 }
 
+const folder = join(tmpdir(), 'davit-test-programs')
+
+/** As Davit makes them, so that restic makes it one which costs little each time. */
+export const repositoryKey = 'r'.repeat(43)
+
+/** A repository that restic has just made, which takes seconds: a folder that is to be copied. */
+export async function ensureRepository(version: ResticVersion) {
+  const image = await ensureRestic(version)
+  const path = join(folder, `repository-${version}`)
+  await withMachineLock(async () => {
+    if (existsSync(path)) return
+    await mkdir(`${path}.new`, { recursive: true })
+    const { exitCode, stderr } = await connectDocker({ host: process.env.DOCKER_HOST }).runPiped({
+      ...{
+        name: `test-${crypto.randomUUID()}`,
+        image,
+        network: 'none',
+        command: ['restic', 'init'],
+      },
+      env: { RESTIC_REPOSITORY: '/target', RESTIC_PASSWORD: repositoryKey, HOME: '/tmp' },
+      granted: { binds: [{ source: `${path}.new`, path: '/target', readOnly: false }] },
+      ...{ cpus: 0.1, memoryBytes: 512 * 2 ** 20, pidsLimit: 64 },
+    })
+    if (exitCode !== 0) throw new Error(`restic makes no repository: ${stderr}`)
+    await rename(`${path}.new`, path)
+  })
+  return path
+}
+
 /** A program of a package, unpacked on this machine, whose C library it uses. */
 export async function ensureProgram({ suite, name }: { suite: string; name: string }) {
-  const folder = join(tmpdir(), 'davit-test-programs')
   const program = join(folder, `${name}-${suite}`)
   if (existsSync(program)) return program
   await withMachineLock(async () => {
