@@ -27,6 +27,8 @@ const none: Estimated = { requests: 0, errors: 0 }
 
 /** Whose requests are also counted by version: those to a version that is watched after its switch. */
 export class WatchedTraffic {
+  /** Milliseconds until requests that failed are logged in detail, after they ended. */
+  loggedWithin = 2500
   readonly #watched = new Map<string, Watched>()
   #countedUntil = -Infinity
   #advanced = Promise.withResolvers<void>()

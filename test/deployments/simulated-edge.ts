@@ -11,6 +11,7 @@ type Route = string | string[] | { percent: number; new: string[]; before: strin
 export function appBehindEdge({ watchSeconds = 600 } = {}) {
   const t = simulatedApp({}, { config: { watchSeconds } })
   t.watched.setCountedUntil(Infinity) // it logs no requests
+  t.watched.loggedWithin = 0
   const routes = new Map<string, Route>()
   Object.defineProperty(t.edge, 'mode', { value: 'caddy', configurable: true })
   Object.assign(t.edge, {

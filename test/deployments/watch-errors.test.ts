@@ -61,7 +61,7 @@ test('a version that went back for its errors doesn’t excuse those of the next
 
 /** The next process, which reads the log of the edge once it is about to tell what led back. */
 async function resumed({ t }: Pick<Awaited<ReturnType<typeof scene>>, 't'>) {
-  const watched = new WatchedTraffic()
+  const watched = Object.assign(new WatchedTraffic(), { loggedWithin: 0 })
   const counted = spyOn(watched, 'countedUntil')
   const next = new Watches({ ...t.deps, watched })
   next.resume()

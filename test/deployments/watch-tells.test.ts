@@ -43,6 +43,7 @@ test('what told against a version is in its JSON and log, and in what people are
 async function toldByNext({ t, stored }: Scene, begin = () => {}) {
   await t.watches.stop()
   expect(stored().watch).toMatchObject({ end: 'reverted', isTold: false })
+  t.watched.loggedWithin = 0
   begin()
   const next = new Watches(t.deps)
   next.resume()
@@ -63,8 +64,9 @@ function writes(s: Scene, text: string) {
   return read
 }
 
-/** Until Davit stops none is stopped, so none is removed. */
-function keepContainers({ t }: Pick<Scene, 't'>) {
+/** Until Davit stops nothing is told, and no container is stopped, so none is removed. */
+function tellNothing({ t }: Pick<Scene, 't'>) {
+  t.watched.loggedWithin = 600_000
   t.faults.stopContainer = (_, { signal } = {}) =>
     unlessAborted(Promise.withResolvers<never>().promise, signal!)
 }
@@ -80,7 +82,7 @@ function collectOutput({ t }: Pick<Scene, 't'>) {
 
 test('what a version wrote is told by the next process, too, however late that reads it', async () => {
   const s = await watched()
-  keepContainers(s)
+  tellNothing(s)
   const read = writes(s, 'it crashes')
   s.crash()
   await until(() => s.stored().watch?.end === 'reverted')
@@ -96,7 +98,7 @@ test('what a version wrote is told by the next process, too, however late that r
 
 test('what a version wrote is told where the engine responds only later', async () => {
   const s = await watched()
-  keepContainers(s)
+  tellNothing(s)
   writes(s, 'it crashes').resolve()
   s.crash()
   await until(() => s.stored().watch?.end === 'reverted')
@@ -118,7 +120,7 @@ test('what a version wrote is told where the engine responds only later', async 
 test('what a version wrote on another server is told by the next process, which reaches that later', async () => {
   const s = await watched()
   const { engines, db, docker } = s.t.deps
-  keepContainers(s)
+  tellNothing(s)
   const read = writes(s, 'it crashes')
   s.crash()
   await until(() => s.stored().watch?.end === 'reverted')

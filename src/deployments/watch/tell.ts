@@ -14,9 +14,6 @@ import { say } from '../waiting-store.ts'
 import { figuresOf, getWatchedOf, updateWatch } from './store.ts'
 import { failedOf } from './view.ts'
 
-/** Milliseconds until the requests that failed are logged. */
-const detailsAfter = 2500
-
 /**
  * More milliseconds until they are counted, and until the engine responds: both begin late where Davit has just
  * started on a busy machine.
@@ -36,7 +33,7 @@ const lineCount = 10
 export async function tellReverted(deps: WatchDeps, id: string) {
   const { db, shutdown } = deps
   const read = readOutput(deps, id).catch(() => {}) // at once, as its containers go
-  await sleepUpTo(detailsAfter, shutdown)
+  await sleepUpTo(deps.watched.loggedWithin, shutdown)
   await untilCounted(deps, id)
   await unlessAborted(read, shutdown).catch(() => {})
   const reverted = getDeployment(db, id)
