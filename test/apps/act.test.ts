@@ -3,7 +3,7 @@ import { updateEnvironment } from '../../src/environments/store.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { aBuild, aCommand, anApp, aProject, finished, untilAnswers } from '../deployments/apps.ts'
+import { anApp, aProject, finished, slowBuilds, untilAnswers } from '../deployments/apps.ts'
 import { listen, sooner } from '../containers/engine.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 
@@ -83,21 +83,23 @@ test('a stop and a start act on all processes, and say so wherever one looks', a
 })
 
 test('a deployment starts a stopped environment, and one that fails leaves it stopped', async () => {
-  const { t, ada } = withAda(testApp({}, patient))
-  const project = await aProject(t, ada, anApp('first'), { healthTimeout: 1 })
+  const { t, ada } = withAda(simulatedApp({}, patient))
+  const project = await aProject(t, ada, anApp('x'))
   const first = await project.deploy()
   await t.jobs.idle()
   await act(ada, project, 'stop')
-  project.repository.commit(aCommand('sleep 99'))
+  settleIn(t, 60_000) // the one that fails never waits for it
+  await project.configure({ processes: [{ name: 'web', command: 'false' }] })
   expect((await project.deploy()).status).toBe('failed')
   await t.jobs.idle()
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
   expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
 
-  project.repository.commit(anApp('second'))
+  settleIn(t, 0)
+  await project.configure({ processes: [{ name: 'web' }] })
   const second = await project.deploy()
   expect(second.status).toBe('running')
-  await untilAnswers(second, 'second')
+  expect(await t.docker.inspectContainer(second.containerId)).toMatchObject({ state: 'running' })
 })
 
 test('a start that fails says why, and a later one that succeeds forgets it', async () => {
@@ -168,7 +170,7 @@ test('a start leaves alone what runs: the engine would start it again after a cr
 })
 
 test('what can’t be started or stopped now is refused with what to do', async () => {
-  const { t, ada } = withAda(testApp({}, patient))
+  const { t, ada } = withAda(simulatedApp({}, patient))
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   for (const verb of ['start', 'restart', 'stop'] as const) {
     const { status, json } = await act(ada, project, verb)
@@ -176,9 +178,9 @@ test('what can’t be started or stopped now is refused with what to do', async 
     expect(json.detail).toContain('Nothing has been deployed to production yet. Deploy it first.')
   }
   await project.deploy()
-  project.repository.commit(aBuild('sleep 999'))
+  slowBuilds(t)
   const second = await project.trigger()
-  await logs(ada, second, 'RUN')
+  await logs(ada, second, 'It builds')
   const { status, json } = await act(ada, project, 'stop')
   expect(status).toBe(409)
   expect(json.detail).toContain('Wait until it has ended, or cancel it.')
@@ -250,10 +252,10 @@ test('a deployment waits for the restart that is at work, and is not ended by a 
 })
 
 test('a process that crashes again and again is said to, and stops with the others', async () => {
-  const { t, ada } = withAda(testApp({}, patient))
+  const { t, ada } = withAda(simulatedApp({}, patient))
   listen(t)
   const project = await aProject(t, ada, anApp('x'))
-  withWorker(t, project, 'test -e /tmp/ran || { touch /tmp/ran; sleep 3; }; exit 3')
+  withWorker(t, project, 'sleep 0.3; exit 3')
   await project.deploy()
   await sooner(
     t,

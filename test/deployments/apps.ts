@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { jobs } from '../../src/db/schema.ts'
 import type { Placement } from '../../src/db/schema.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
@@ -31,6 +33,18 @@ export const aCommand = (script: string): Files => ({
 export const aBuild = (script: string, app = 'CMD ["sleep", "9999"]'): Files => ({
   Dockerfile: `FROM busybox\nRUN ${script} # ${Bun.randomUUIDv7()}\n${app}\n`,
 })
+
+/** Builds go on until they are cancelled; those after `fail` end by themselves. */
+export function slowBuilds({ faults }: TestApp) {
+  let fails = false
+  faults.buildImage = async function* ({ context, signal }) {
+    await context.cancel()
+    yield { kind: 'line', stream: 'stdout', text: 'It builds' }
+    if (!fails) await unlessAborted(new Promise<never>(() => {}), signal!)
+    throw new Failure('build_failed', 'It ended.', 'See.')
+  }
+  return { fail: () => void (fails = true) }
+}
 
 /** A repository on disk with these files, and more commits later. */
 export function aRepository(dir: string, files: Files, name = 'app.git') {

@@ -1,38 +1,20 @@
 import { expect, test } from 'bun:test'
 import { portOf } from '../../src/deployments/components.ts'
 import type { Environment } from '../../src/environments/store.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aCommand, answerOf, aProject } from './apps.ts'
-import { reaches } from './events.ts'
-
-type Inspected = { HostConfig: Record<string, unknown> }
-
-/** In the engine's own words: what Davit's reading of them leaves out is looked at too. */
-async function inspect(container: string) {
-  const unix = '/var/run/docker.sock'
-  const answer = await fetch(`http://engine/containers/${container}/json`, { unix })
-  return (await answer.json()) as Inspected
-}
 
 test('an app has its restart policy only once it is through the gate', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await aProject(t, ada, aCommand('sleep 2; exec httpd -f -p 8080'))
-  const deployment = await project.trigger()
-  await reaches(ada, deployment, 'deploying')
-  const policies = new Set<unknown>()
-  for (;;) {
-    const { status, containerId } = (
-      await ada.get(`/projects/${project.id}/deployments/${deployment.id}`)
-    ).json
-    if (status === 'running') break
-    expect(status).toBe('deploying')
-    if (containerId) {
-      const { Name } = (await inspect(containerId)).HostConfig.RestartPolicy as { Name: string }
-      policies.add(Name)
-    }
-    await Bun.sleep(50)
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, aCommand('sleep 9999'))
+  const policyOf = (id: string) => t.engine.container(id).policy.name
+  const policies: string[] = []
+  t.faults.startContainer = (id, ...rest) => {
+    policies.push(policyOf(id))
+    return t.docker.startContainer(id, ...rest)
   }
-  expect([...policies].at(0)).toBe('no')
+  const { containerId } = await project.deploy()
+  expect([...policies, policyOf(containerId)]).toEqual(['no', 'unless-stopped'])
 })
 
 test('an image that must be process 1 is, recognised or by a setting, and so are its commands', async () => {

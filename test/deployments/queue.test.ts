@@ -1,24 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Failure } from '../../src/platform/errors.ts'
-import { unlessAborted } from '../../src/platform/pause.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { aBuild, anApp, aProject, cancel, finished, logOf, triggered } from './apps.ts'
+import { aBuild, anApp, aProject, cancel, finished, logOf, slowBuilds, triggered } from './apps.ts'
 import { eventsOf, logs, pathOf, reaches, statusOf } from './events.ts'
 import type { Key } from './events.ts'
-
-/** Builds go on until they are cancelled; those after `fail` end by themselves. */
-function slowBuilds({ faults }: TestApp) {
-  let fails = false
-  faults.buildImage = async function* ({ context, signal }) {
-    await context.cancel()
-    yield { kind: 'line', stream: 'stdout', text: 'It builds' }
-    if (!fails) await unlessAborted(new Promise<never>(() => {}), signal!)
-    throw new Failure('build_failed', 'It ended.', 'See.')
-  }
-  return { fail: () => void (fails = true) }
-}
 
 const aSite = (t: TestApp, client: TestClient, name: string) =>
   aProject(t, client, anApp('x'), { name })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
-import { aBuild, anApp, answerOf, aProject, finished, logOf, rollBack } from './apps.ts'
+import { anApp, answerOf, aProject, finished, logOf, rollBack, slowBuilds } from './apps.ts'
 import { edgeApp } from './edge-app.ts'
 import { pathOf } from './events.ts'
 
@@ -88,10 +88,12 @@ test('a rollback that fails leaves its image, and what runs; one without its ima
 })
 
 test('what never had an image, or has not finished, can’t be gone back to', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await aProject(t, ada, aBuild('exit 1'))
+  const { t, ada } = withAda(simulatedApp())
+  const builds = slowBuilds(t)
+  const project = await aProject(t, ada, anApp('x'))
+  builds.fail()
   const failed = await project.deploy()
-  project.repository.commit(aBuild('sleep 999'))
+  slowBuilds(t)
   const running = await project.trigger()
 
   expect((await rollBack(ada, failed)).status).toBe(409)

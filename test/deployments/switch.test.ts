@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
-import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, logOf, untilAnswers } from './apps.ts'
-import { logs, pathOf } from './events.ts'
+import { pathOf } from './events.ts'
 
 test('a new deployment takes the port and the volume of the old one, and shows the gap', async () => {
   const { t, ada } = withAda(testApp())
@@ -51,22 +50,27 @@ test('where the new one does not pass the gate the old one starts again, and the
 })
 
 test('a stop of Davit in the middle of a switch lets the old one serve until the next start', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await aProject(t, ada, anApp('first'))
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, anApp('first'), { volumes: ['data:/data'] })
   const first = await project.deploy()
   await t.jobs.idle()
-  project.repository.commit(aCommand('sleep 999'))
+  Object.assign(t.config, { settleTime: 600_000 })
+  const started = Promise.withResolvers<void>()
+  t.faults.startContainer = async (id, ...rest) => {
+    await t.docker.startContainer(id, ...rest)
+    if (id !== first.containerId) started.resolve()
+  }
   const second = await project.trigger()
-  await logs(ada, second, waitingForResponse)
+  await started.promise
+  const stateOfFirst = () => t.engine.container(first.containerId).state
+  expect(stateOfFirst()).toBe('exited')
 
   await t.jobs.stop()
 
-  await untilAnswers(first, 'first')
+  expect(stateOfFirst()).toBe('running')
   expect((await ada.get(pathOf(second))).json.status).toBe('pending')
   expect((await ada.get(pathOf(first))).json.status).toBe('running')
-  const labels = [`davit.instance=${t.instanceId}`]
-  const containers = await t.docker.listContainers({ labels, all: true })
-  expect(containers.map(({ id }) => id)).toEqual([first.containerId])
+  expect([...t.engine.containers.keys()]).toEqual([first.containerId])
 })
 
 test('a worker starts beside the old one, which is stopped only when the new one stays up', async () => {
