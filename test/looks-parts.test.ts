@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { insertDeployment } from '../src/deployments/store.ts'
 import { testApp } from './support/app.ts'
@@ -6,12 +6,11 @@ import { openAs, openPage } from './support/browser.ts'
 import { listening } from './support/listening.ts'
 import { seeded } from './support/seeded.ts'
 
+const t = testApp({ DAVIT_REGISTRATION: 'invite' }, { atEnd: afterAll })
+const { ids, root } = await seeded(t)
+
 /** The installation in a browser that is logged in. */
-async function opened() {
-  const t = testApp({ DAVIT_REGISTRATION: 'invite' })
-  const { ids, root } = await seeded(t)
-  return { t, ids, ...(await openAs(t, root.user)) }
-}
+const opened = async () => ({ t, ids, ...(await openAs(t, root.user)) })
 
 test('the tabs of an admin’s settings have one row on a desktop', async () => {
   const { page } = await opened()

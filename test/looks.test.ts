@@ -1,17 +1,16 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { testApp } from './support/app.ts'
+import { simulatedApp } from './support/app.ts'
 import { findingsOn } from './support/axe.ts'
 import { openAs } from './support/browser.ts'
 import { seeded } from './support/seeded.ts'
 import { aSession } from './support/session.ts'
 
+const t = simulatedApp({ DAVIT_REGISTRATION: 'invite' }, { atEnd: afterAll })
+const { ids, root } = await seeded(t)
+
 /** The installation in a browser that is logged in. */
-async function opened() {
-  const t = testApp({ DAVIT_REGISTRATION: 'invite' })
-  const { ids, root } = await seeded(t)
-  return { t, ids, ...(await openAs(t, root.user)) }
-}
+const opened = async () => ({ t, ids, ...(await openAs(t, root.user)) })
 
 test('axe finds nothing on pages with colours of all kinds; the rest is in the long test', async () => {
   const { page, ids } = await opened()
@@ -266,7 +265,7 @@ test('without script what was done is a line on top of the page', async () => {
   const { page, url, ids } = await opened()
   const plain = await withoutScript(page, url)
   await plain.goto(`${url}/envs/${ids.environment}/variables/new`)
-  await plain.fill('[name=key]', 'COLOUR')
+  await plain.fill('[name=key]', 'SHADE')
   await plain.click('main button[type=submit] >> nth=0')
   const toast = (await plain.locator('.toast', { hasText: 'Variable saved.' }).boundingBox())!
   expect(toast.y + toast.height).toBeLessThan((await plain.locator('h1').boundingBox())!.y)
