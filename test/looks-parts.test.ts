@@ -173,7 +173,7 @@ test('on a phone no line of a deployment’s title begins with its dot', async (
   expect(left).toBeGreaterThan(100)
 })
 
-test('on a phone what to do about a failure is whole', async () => {
+test('on a phone what to do about a failure has two lines', async () => {
   const { t, page, ids } = await opened()
   const { project: projectId, environment: environmentId } = ids
   const errorHint =
@@ -187,6 +187,5 @@ test('on a phone what to do about a failure is whole', async () => {
   await page.goto(`/projects/${projectId}/deployments/${id}`)
   const hint = page.locator('.failure-more > summary')
   expect(await hint.textContent()).toBe(errorHint)
-  const hidden = await hint.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
-  expect(hidden).toBe(0)
+  expect(await hint.evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThan(30)
 })
