@@ -232,6 +232,7 @@ function showRefusal({ sourceElement }) {
 
 function closed(dialog) {
   if (!modal.contains(dialog)) return
+  void typing?.then((forms) => forms.keepClosed(dialog))
   modal.replaceChildren()
   opener?.focus()
   opener = null

@@ -35,6 +35,14 @@ export function forget(form) {
   untouch(form)
 }
 
+/** What was typed is there when someone opens the dialog again, which it no longer does by itself. */
+export function keepClosed(dialog) {
+  for (const form of dialog.querySelectorAll('form[method=post]')) {
+    const entry = entryOf(nameOf(form))
+    if (entry) sessionStorage.setItem(nameOf(form), JSON.stringify({ ...entry, dialog: null }))
+  }
+}
+
 export function forgetAll() {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(prefix)) sessionStorage.removeItem(name)

@@ -141,6 +141,28 @@ test('so is one in a dialog, which opens again, but for its secrets', async () =
   expect(await dialog.getByLabel('Also use in builds').isChecked()).toBe(true)
 })
 
+test('a dialog that was closed stays closed, and has what was typed once it is opened', async () => {
+  const { page } = await loggedIn()
+  await aProject(page)
+  await page.click('text=Variables')
+  await page.waitForURL(/variables/)
+  const key = page.locator('dialog[open] [name=key]')
+  const open = () => page.getByRole('link', { name: 'New variable' }).click()
+  await open()
+  await key.fill('1 COLOUR')
+  await page.locator('dialog[open]').getByRole('button', { name: 'Add' }).click()
+  await page.locator('dialog[open] #field-key-error').waitFor()
+  await page.keyboard.press('Escape')
+  await key.waitFor({ state: 'detached' })
+  let requests = 0
+  page.on('request', (request) => void (requests += Number(request.url().endsWith('/new'))))
+  await page.reload()
+  await open()
+  await page.getByText('it isn’t saved yet').waitFor()
+  expect(await key.inputValue()).toBe('1 COLOUR')
+  expect(requests).toBe(1)
+})
+
 test('another user of the browser sees nothing of it, nor does anyone after a logout', async () => {
   const { t, page, endSession } = await loggedIn()
   await page.goto('/projects/new')
