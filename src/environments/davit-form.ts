@@ -56,6 +56,7 @@ export const davitRules = (
 function whyUnknown(path: readonly PropertyKey[]) {
   const key = String(path.at(-1))
   if (path.length > 1) return 'isn’t a setting there.'
+  if (Object.hasOwn(fileKeys, snakeCase(key))) return `is ${snakeCase(key)} in this file.`
   if (Object.hasOwn(environmentForm.shape, camelCase(key)))
     return 'can’t be set here. Change it in the settings of the environment.'
   if (/^(env|environment|variables|secrets|services|links)$/.test(key))

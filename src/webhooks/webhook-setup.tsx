@@ -80,7 +80,7 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
 const ofProviders = {
   name: 'secret',
   about:
-    'Add it to the repository at your provider, for pushes (on GitLab also for tag pushes, where an environment follows a tag; for pull or merge requests, with previews; and for pipelines, check suites or statuses, where one waits for checks), sent as JSON, with the secret of this project.',
+    'Add it to the repository at your provider: for pushes, sent as JSON, with the secret of this project. Choose more events if you need them: pull or merge requests for previews, pipelines, check suites or statuses for environments that wait for checks, and on GitLab tag pushes for those that follow a tag.',
   update: 'Deliveries are refused until you update the webhook at the provider.',
 }
 
