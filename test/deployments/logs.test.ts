@@ -229,7 +229,7 @@ describe('the log as a resource', () => {
       const text = await (await ada.send(path + query)).text()
       return Array.from(text.matchAll(/"text":"([^"]*)"/g), ([, found]) => found)
     }
-    const since = `&since=${new Date().toISOString()}`
+    const since = `&since=${new Date(time - 1).toISOString()}`
     expect(await textsOf('&stream=stderr')).toEqual(['ERROR new', 'INFO new'])
     expect(await textsOf(`${since}&level=error`)).toEqual(['ERROR new'])
     expect(await textsOf(since.replace('since', 'until'))).toEqual(['INFO old', 'ERROR old'])
