@@ -141,19 +141,13 @@ const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.t
 const isDecimal = (value: unknown) =>
   typeof value === 'string' && /^\d{1,9}(\.\d{1,6})?$/.test(value.trim())
 
-const flags: Partial<Record<string, boolean>> = {
-  '1': true,
-  on: true,
-  true: true,
-  yes: true,
-  '0': false,
-  off: false,
-  false: false,
-  no: false,
-}
+const flags = new Map([
+  ...['1', 'on', 'true', 'yes'].map((word) => [word, true] as const),
+  ...['0', 'off', 'false', 'no'].map((word) => [word, false] as const),
+])
 
 /** Undefined for a text that isn’t one. */
-export const flagOf = (text: string) => flags[text.split('\n').at(-1)!.toLowerCase()]
+export const flagOf = (text: string) => flags.get(text.split('\n').at(-1)!.toLowerCase())
 
 const splitLines = (text: string) =>
   text

@@ -65,6 +65,8 @@ test('a box that was unticked stays so when the form comes back', () => {
   const box = (values = {}) => drawn(<Checkbox name="secret" label="Secret" value />, { values })
   expect(box()).toContain('checked')
   expect(box({ secret: '0' })).not.toContain('checked')
+  expect(box({ secret: '0\non' })).toContain('checked')
+  expect(box({ secret: 'constructor' })).not.toContain('checked')
   expect(box()).toContain('<input type="hidden" name="secret" value="0"/>')
 })
 
