@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectDocker } from '../../src/docker/index.ts'
 import { Shell } from '../containers/shell.ts'
 import type { DavitClient } from '../demo/client.ts'
 import { readEvents } from '../demo/events.ts'
@@ -57,8 +56,7 @@ test.each([
       DAVIT_EDGE: 'auto',
       DAVIT_PUBLISH_ADDRESS: engine.address,
     }
-    const davit = anInstallation({}, { ...engine.env(), ...settings })
-    const docker = connectDocker({ host: engine.host })
+    const davit = anInstallation({ host: engine.host }, { ...engine.env(), ...settings })
     try {
       const { client, url: own } = await davit.start()
       const repository = aRepository(davit.directory, app('one'))
@@ -109,7 +107,9 @@ test.each([
       await client.delete(`${path}?volumes=1`)
       await client.delete(`/services/${service.id}?volumes=1`)
       const labels = davit.labels()
-      await until(async () => (await docker.listContainers({ labels, all: true })).length === 0)
+      await until(
+        async () => (await davit.docker.listContainers({ labels, all: true })).length === 0,
+      )
       expect(davit.errors()).toEqual([])
       expect(davit.journal()).not.toContain('can’t be reached')
     } finally {
@@ -121,8 +121,7 @@ test.each([
 
 test('a connection through ssh that breaks comes back, and nothing is shown that isn’t so', async () => {
   await using engine = await engineBehindSsh()
-  const davit = anInstallation({}, { ...engine.env(), DAVIT_SETTLE_TIME: '1' })
-  const docker = connectDocker({ host: engine.host })
+  const davit = anInstallation({ host: engine.host }, { ...engine.env(), DAVIT_SETTLE_TIME: '1' })
   try {
     const { client } = await davit.start()
     const repository = aRepository(davit.directory, app('one'))
@@ -149,7 +148,7 @@ test('a connection through ssh that breaks comes back, and nothing is shown that
     // it ends while no one can see it
     engine.server.allow('')
     engine.server.cut()
-    await docker.stopContainer(first.containerId!, { timeoutSeconds: 1 })
+    await davit.docker.stopContainer(first.containerId!, { timeoutSeconds: 1 })
     await until(async () => (await client.ask('GET', '/containers/api')).status === 503)
     engine.letIn()
     const stateNow = async () => {

@@ -14,7 +14,11 @@ export type Installation = ReturnType<typeof anInstallation>
 /** How a scenario starts Davit; the bench gives the executable. */
 export type Launch = { command?: string[] | undefined }
 
-type Place = { dataDir?: string }
+type Place = {
+  dataDir?: string
+  /** Docker as the test reaches it, where Davit does so with TLS or ssh. */
+  host?: string
+}
 
 /** Of the first user. */
 export const account = { email: 'ada@example.com', password: 'a long enough password' }
@@ -26,7 +30,8 @@ export function anInstallation(
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'davit-installation-'))
   const dataDir = place.dataDir ?? join(directory, 'data')
-  const docker = connectDocker({ host: env.DOCKER_HOST ?? process.env.DOCKER_HOST })
+  const host = place.host ?? env.DOCKER_HOST ?? process.env.DOCKER_HOST
+  const docker = connectDocker({ host })
   const settings = {
     DAVIT_DATA_DIR: dataDir,
     DAVIT_EDGE: 'direct',
